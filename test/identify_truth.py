@@ -122,7 +122,8 @@ def fit_of(bench: Bench, truth: Values, recording: Recording) -> Fit:
     )
     candidates = Candidates(FAMILIES[bench.family], values, bench.states)
     kind = 'state' if bench.states else 'wrench'
-    return fitted(Problem(Setup(recording, candidates, tuple(free), BODY, kind)))
+    problem = Problem(Setup(recording, candidates, tuple(free), BODY, kind))
+    return fitted(problem, lambda what: None)
 
 
 def true_numbers(bench: Bench, truth: Values) -> np.ndarray:

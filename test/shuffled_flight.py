@@ -16,7 +16,7 @@ from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.host import Bus, LoopHost
-from propulsion_ros.replay.plain import Wire, maker_of
+from propulsion_ros.replay.plain import Wire, plain_message
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.yaml_file import settings_of
 
@@ -192,7 +192,7 @@ class ShuffledFlight:
             lead = 0 if outlet.topic in self.wait_for else LEAD
             waves = np.sin(rates * (stamp_ns * 1e-9 + lead) + np.arange(len(rates)))
             payload = 0.2 * waves[:6] if family is None else _row(family, waves)
-            self.bus.publish(outlet.topic, outlet.kind, maker_of(outlet)(
+            self.bus.publish(outlet.topic, outlet.kind, plain_message(
                 outlet, stamp_ns + lead * self.period_ns, payload
             ))
 

@@ -52,12 +52,6 @@ _UNMEASURED = {
 """What must be measured to identify a parameter that changes no channel."""
 
 
-def manoeuvre_for(name: str) -> str:
-    """Return the manoeuvre that makes a parameter identifiable."""
-    key = name.rpartition('.')[2]
-    return next((text for part, text in _MANOEUVRES if part in key), _OTHER)
-
-
 def explained(fit: Fit, of_level: bool = False) -> dict[str, float]:
     """Return the share of each channel's variance that the model explains, at most 1.
 
@@ -87,7 +81,8 @@ def unidentified(fit: Fit) -> dict[str, str]:
     off = dict(_other_sizes(fit))
     values, sd = fit.values, fit.sd
     for i, name in enumerate(problem.names):
-        reason, shown_by = '', manoeuvre_for(name)
+        reason, key = '', name.rpartition('.')[2]
+        shown_by = next((text for part, text in _MANOEUVRES if part in key), _OTHER)
         if name in fit.unknown:
             others = [other for other in _partners(fit, i) if other != name]
             user = problem.free_of(i).used_by
@@ -95,7 +90,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
                 'it changes nothing that was measured' + f'; only {user} uses it' * bool(user)
             )
             if not others:
-                shown_by = _UNMEASURED.get(name.rpartition('.')[2], shown_by)
+                shown_by = _UNMEASURED.get(key, shown_by)
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '
@@ -149,15 +144,13 @@ def _poor_channels(
     A steady hover has no variance, but its level identifies what scales the whole thrust.
     """
     problem = fit.problem
-    columns = (fit.jacobian[cut, i] for cut in problem.cuts)
+    columns = [fit.jacobian[cut, i] for cut in problem.cuts]
     is_level = [_LEVEL * float(each @ each) < len(each) * float(each.mean())**2 for each in columns]
     shares = {
         each.name: (levels if level else moves)[each.name]
         for each, level in zip(problem.channels, is_level, strict=True)
     }
-    sizes = np.array([
-        float(np.sum(np.square(fit.jacobian[cut, i]))) for cut in problem.cuts
-    ])
+    sizes = np.array([float(np.sum(np.square(each))) for each in columns])
     if sizes.sum() <= 0.0:
         return ''
     poor = [shares[each.name] < _LOW_SHARE for each in problem.channels]

@@ -39,8 +39,6 @@ class Ticks:
     """One row a step, one column a command name, (k, m)."""
     flow: FloatArray | None = None
     """Velocity through the fluid and angular velocity, (k, 6), if the family needs it."""
-    is_warm: bool = True
-    """True if the first row also held before the start, so that lags begin settled."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,10 @@ class Candidates:
         self._states = tuple(states)
         self.model = self.made({})
         self.command_names = tuple(self.model.command_names)
+        self._rows = {
+            field.name: spec for field in dataclasses.fields(family.Params)
+            if isinstance(spec := spec_of(field), Quantity) and spec.per_row
+        }
         self._naming = self._field_of_names()
 
     def made(self, changes: Mapping[str, Any]) -> Family:
@@ -78,7 +80,7 @@ class Candidates:
     def predicts(self, state: str) -> bool:
         """Return whether the model predicts a state, '<name>.<field>'."""
         name, _, field = state.rpartition('.')
-        ticks = Ticks(_WARM_STEP, np.zeros((1, len(self.command_names))), is_warm=False)
+        ticks = Ticks(_WARM_STEP, np.zeros((1, len(self.command_names))))
         rows = getattr(next(_outputs(self.made({}), ticks)), field)
         return rows is not None and bool(np.isfinite(rows[self.model.state_names.index(name)]))
 
@@ -87,7 +89,7 @@ class Candidates:
 
         Raises `ConfigError` if the model refuses one of them.
         """
-        if self._naming and all(self._is_row(key) for each in changes for key in each):
+        if self._naming and all(key in self._rows for each in changes for key in each):
             return self._run_wide(self._naming.name, changes, ticks)
         parts = [self._followed(self.made(each), 'wrench', ticks) for each in changes]
         return Response(
@@ -114,27 +116,21 @@ class Candidates:
         is_one = is_plain and not isinstance(model, SteeredFamily) and not has_groups
         return names_field(cls) if is_one else None
 
-    def _is_row(self, key: str) -> bool:
-        spec = next(
-            (spec_of(f) for f in dataclasses.fields(self._family.Params) if f.name == key), None
-        )
-        return isinstance(spec, Quantity) and spec.per_row
-
     def _run_wide(
         self, naming: str, changes: Sequence[Mapping[str, Any]], ticks: Ticks
     ) -> Response:
-        cls, count = self._family.Params, len(changes)
-        base: Any = build(cls, self._values)
+        count = len(changes)
+        base: Any = build(self._family.Params, self._values)
         names = getattr(base, naming)
         wide: dict[str, Any] = {naming: [f'{name}@{i}' for i in range(count) for name in names]}
-        for field in dataclasses.fields(cls):
-            spec = spec_of(field)
-            if isinstance(spec, Quantity) and spec.per_row and field.name != naming:
-                own = getattr(base, field.name)
-                rows = [self._rows(spec, each.get(field.name, own), len(names))
-                        for each in changes]
-                wide[field.name] = [value for row in rows for value in row]
-        model, n = self.made(wide), len(names)
+        n = len(names)
+        for key, spec in self._rows.items():
+            if key != naming:
+                size = n * int(np.prod([int(each) for each in spec.shape[1:]] or [1]))
+                flat = [flatten(each.get(key, getattr(base, key))) for each in changes]
+                # One value may stand for all names.
+                wide[key] = [x for row in flat for x in (row if len(row) == size else row * n)]
+        model = self.made(wide)
         effort, state = self._followed(model, 'thrusts', dataclasses.replace(
             ticks, commands=np.tile(ticks.commands, (1, count))
         ))
@@ -149,13 +145,6 @@ class Candidates:
                 state(f'{own}@{i}{slash}{rest}.{part}') for i in range(count)
             ])
         return Response(wrench, found)
-
-    @staticmethod
-    def _rows(spec: Quantity, value: Any, n: int) -> list[Any]:
-        """Return a value as one row for each name."""
-        flat = flatten(value)
-        size = int(np.prod([int(each) for each in spec.shape[1:]] or [1]))
-        return flat if len(flat) == n * size else flat * n
 
     def _followed(
         self, model: Family, what: str, ticks: Ticks
@@ -185,7 +174,8 @@ def _outputs(model: Family, ticks: Ticks) -> Iterator[Output]:
         for field in dict.fromkeys(fields)
     }
     flow, still = ticks.flow, BodyState()
-    if ticks.is_warm and not model.tank_names and len(ticks.commands):
+    if not model.tank_names and len(ticks.commands):
+        # The first row also held before the start, so that lags begin settled.
         first = Command(**{field: rows[0] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[0])
         # Some models support a single length of step, and settle in steps of that.

@@ -9,29 +9,59 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.free import BODY, Free, numbers
-from propulsion_ros.identify.problem import Channel, Problem, Setup
-from propulsion_ros.identify.reading import ALTITUDE, CLIMB, Recording, Series
+from propulsion_ros.identify.problem import Problem, Setup
+from propulsion_ros.identify.reading import ALTITUDE, CLIMB, Recording, Series, Span
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build, parameters_of
-from propulsion_ros.settings.hints import pressure_doubt
+from propulsion_ros.settings.hints import fall_doubt, pressure_doubt
 from propulsion_ros.settings.quantity import FloatArray
 
-PER_MASS = 'body.drag_area/mass'
+_PER_MASS = 'body.drag_area/mass'
 """Name of the drag area over mass, which is what is known without a mass [m^2/kg]."""
 START_CLIMB = 'start.climb'
 """Name of the vertical speed at the start of a coast [m/s]."""
 _STEP = 0.05  # longest step of the simulated body [s]
 _OF_PAD = {'rail_length': 0.0, 'start_rpy': [0.0] * 3, 'start_angular_velocity': [0.0] * 3}
 """Start of a vertical coast, in place of the parameters of the launch pad."""
-AROUND = 1.0
-"""Time that is left out after burnout and before apogee [s]."""
+_AROUND = 1.0  # time that is left out after burnout and before apogee [s]
 _WINDOW = 1.6  # span of a parabola of altitude; the air of a vented bay oscillates in 0.7 s [s]
 _RISES = 20.0  # speed that the climb of a rocket must reach [m/s]
 
 
-def vertical_speed(recording: Recording) -> Series:
+def coast_of(
+    recording: Recording, area: Free, body: MassProperties, vehicle: Mapping[str, Any], span: Span
+) -> tuple[Problem, list[str]]:
+    """Return the comparison of a coast by its drag area, and warnings."""
+    speed, found = _vertical_speed(recording), []
+    begin, end = _coasting(recording, speed)
+    spans = [(-np.inf, begin, '')] * (span[0] is None) + [(end, np.inf, '')] * (span[1] is None)
+    recording = replace(recording, skipped=(*recording.skipped, *spans))
+    found.append(
+        f'coast from {recording.begin + begin:.2f} to {recording.begin + end:.2f} s, taken as '
+        'vertical and without thrust'
+    )
+    top = np.abs(speed.time - end) < _AROUND
+    fall = -np.polyfit(speed.time[top], speed.value[top], 1)[0] if top.sum() > 2 else np.nan
+    found += filter(None, [fall_doubt(float(fall))])
+    if body.mass <= 0.0:
+        area = replace(area, name=_PER_MASS, names=(_PER_MASS,), unit='m^2/kg')
+        found.append(
+            'mass: the robot description has none: only the drag area over the mass is known'
+        )
+    kept = speed.time[recording.is_kept(speed.time)]
+    if len(kept) < 10:
+        raise SourceError(recording.name, 'has fewer than ten samples in the coast')
+    # No sensor has the speed at the start exactly.
+    climb = float(speed.at(kept[0]))
+    start = numbers(
+        START_CLIMB, ('climb',), BODY, 'm/s', [climb], 0.5 * climb, 1.5 * climb, 0.1 * climb
+    )
+    return CoastProblem(Setup(recording, None, (area, start), body, 'odometry'), vehicle), found
+
+
+def _vertical_speed(recording: Recording) -> Series:
     """Return the vertical speed, measured or from altitude; raise `SourceError` without both."""
     measured = recording.measured
     if CLIMB in measured:
@@ -50,7 +80,7 @@ def vertical_speed(recording: Recording) -> Series:
     return Series(time[good], speed[good])
 
 
-def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
+def _coasting(recording: Recording, speed: Series) -> tuple[float, float]:
     """Return the span [s] of a coast: from a second after burnout to one before apogee."""
     fastest = int(np.argmax(speed.value))
     falling = np.flatnonzero(speed.value[fastest:] <= 0.0)
@@ -61,8 +91,8 @@ def coasting(recording: Recording, speed: Series) -> tuple[float, float]:
             'at most, or ends before it falls'
             + pressure_doubt(heights[0], min(heights), max(heights))
         )
-    begin = float(speed.time[fastest]) + AROUND
-    end = float(speed.time[fastest + int(falling[0])]) - AROUND
+    begin = float(speed.time[fastest]) + _AROUND
+    end = float(speed.time[fastest + int(falling[0])]) - _AROUND
     if end - begin < 1.0:
         raise SourceError(recording.name, f'the coast is too short: {end - begin:.1f} s')
     return begin, end
@@ -72,7 +102,7 @@ class CoastProblem(Problem):
     """Compares the climb of the simulated body without thrust to that of a flight."""
 
     def __init__(self, setup: Setup, vehicle: Mapping[str, Any]) -> None:
-        self._speed = vertical_speed(setup.recording)
+        self._speed = _vertical_speed(setup.recording)
         known = {f'body.{each.key}': each.key for each in parameters_of(BodyParams)}
         self._values = {known[key]: value for key, value in vehicle.items() if key in known}
         super().__init__(setup)
@@ -97,21 +127,21 @@ class CoastProblem(Problem):
 
     def predicted(self, places: FloatArray) -> list[FloatArray]:
         """Return the predicted vertical speed, (c, n), at places of the search, (c, p)."""
-        return [np.stack([self._climb(self.channels[0], place) for place in places])]
+        return [np.stack([self._climb(place) for place in places])]
 
     def given(self) -> list[FloatArray]:
         """Return the vertical speed that the robot's files predict before the fit, (n,)."""
         area = np.ravel(self._values.get('drag_area', 0.0))[-1]
-        return [self._climb(self.channels[0], np.array([area, self.start[1]]))]
+        return [self._climb(np.array([area, self.start[1]]))]
 
-    def _climb(self, channel: Channel, place: FloatArray) -> FloatArray:
-        body = self.body_at(place)
-        time = channel.time
+    def _climb(self, place: FloatArray) -> FloatArray:
+        body, time = self.body_at(place), self.channels[0].time
         begin, end = float(time[0]), float(time[-1])
-        area = body.get('drag_area', 0.0)
+        area, series = body.get('drag_area', 0.0), self.setup.recording.measured.get(ALTITUDE)
+        height = 0.0 if series is None else float(series.at(begin))
         params = build(BodyParams, {
             **self._values, **_OF_PAD, 'drag_area': [0.0, 0.0, area], 'ground': False,
-            'start_position': [0.0, 0.0, self._altitude(begin)],
+            'start_position': [0.0, 0.0, height],
             'start_velocity': [0.0, 0.0, body['climb']],
         })
         mass = MassProperties(body['mass'] or 1.0, np.zeros(3), np.eye(3))
@@ -121,21 +151,4 @@ class CoastProblem(Problem):
         for _ in range(count):
             simulated.step(wrench, mass, mass, dt)
             speeds.append(float(simulated.velocity[2]))
-        return np.interp(time, begin + dt * np.arange(count + 1), speeds)
-
-    def _altitude(self, time: float) -> float:
-        series = self.setup.recording.measured.get(ALTITUDE)
-        return 0.0 if series is None else float(np.interp(time, series.time, series.value))
-
-
-def start_of(speed: Series, begin: float) -> Free:
-    """Return the speed at the start of a coast as a free parameter; no sensor has it exactly."""
-    value = float(np.interp(begin, speed.time, speed.value))
-    return numbers(
-        START_CLIMB, ('climb',), BODY, 'm/s', [value], 0.5 * value, 1.5 * value, 0.1 * value
-    )
-
-
-def per_mass(free: Free) -> Free:
-    """Return the drag area as one over mass, which is all that a coast identifies."""
-    return replace(free, name=PER_MASS, names=(PER_MASS,), unit='m^2/kg')
+        return np.asarray(np.interp(time, begin + dt * np.arange(count + 1), speeds))

@@ -37,10 +37,6 @@ Progress = Callable[[str], None]
 """Receives the name of each stage as it begins."""
 
 
-def silent(what: str) -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True)
 class Fit:
     """Result of a search."""
@@ -136,7 +132,10 @@ class Search:
             rows = np.split(problem.residuals(np.vstack(stacks)), len(places))
         except ConfigError:
             rows = [self._one_by_one(*each) for each in zip(stacks, steps, strict=True)]
-        return [(each[0], _slopes(each, step)) for each, step in zip(rows, steps, strict=True)]
+        return [
+            (each[0], ((each[1:] - each[0]) / step[:, None]).T)
+            for each, step in zip(rows, steps, strict=True)
+        ]
 
     def _visit(self, x: FloatArray) -> None:
         if self._at is not None and np.array_equal(x, self._at):
@@ -181,11 +180,7 @@ def stepped(
     return problem.moved(place, move * problem.scale)
 
 
-def _slopes(rows: FloatArray, step: FloatArray) -> FloatArray:
-    return np.asarray(((rows[1:] - rows[0]) / step[:, None]).T.reshape(rows.shape[1], len(step)))
-
-
-def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = silent) -> Fit:
+def fitted(problem: Problem, note: Progress, start: FloatArray | None = None) -> Fit:
     """Return the parameters that predict best.
 
     The search begins with long time steps of the model, with lags from a grid unless a start is
@@ -193,7 +188,11 @@ def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = s
 
     Raises `ConfigError` if the model refuses its own start.
     """
-    coarse, x = fitted_coarse(problem, start, note)
+    coarse = Search(problem.coarse())
+    note('fit: starts')
+    x = gridded(coarse) if start is None else start
+    note('fit: long steps')
+    x = _solved_roughly(coarse, x)
     _reweigh(coarse, x)
     note('fit: short steps')
     fine = Search(problem)
@@ -207,18 +206,17 @@ def fitted(problem: Problem, start: FloatArray | None = None, note: Progress = s
     return judged(fine, x)
 
 
-def fitted_coarse(
-    problem: Problem, start: FloatArray | None = None, note: Progress = silent, *,
-    thin: bool = False,
-) -> tuple[Search, FloatArray]:
-    """Return the search with long time steps of the model, and its result; see `fitted`."""
-    coarse = Search(problem.coarse(thin=thin))
-    note('fit: starts')
-    x: FloatArray = gridded(coarse) if start is None else start
-    note('fit: long steps')
+def fitted_coarse(problem: Problem, start: FloatArray) -> tuple[Search, FloatArray]:
+    """Return a search with long time steps and averaged samples, and its result."""
+    coarse = Search(problem.coarse(thin=True))
+    return coarse, _solved_roughly(coarse, start)
+
+
+def _solved_roughly(search: Search, x: FloatArray) -> FloatArray:
+    problem = search.problem
     # A search that begins at a bound takes steps that are too small to leave it.
     x = np.clip(x, problem.lower + _INSIDE * problem.scale, problem.upper)
-    return coarse, _solved(coarse, x, 'linear', _ROUGH)
+    return _solved(search, x, 'linear', _ROUGH)
 
 
 def gridded(search: Search) -> FloatArray:
@@ -234,12 +232,9 @@ def gridded(search: Search) -> FloatArray:
     costs = []
     for residuals, jacobian in search.at_all(places):
         plain = jacobian[:, ~is_lag]
-        if plain.shape[1]:
-            # All other parameters take one Gauss-Newton step.
-            step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
-            costs.append(float(np.sum(np.square(residuals - plain @ step))))
-        else:
-            costs.append(float(residuals @ residuals))
+        # All other parameters take one Gauss-Newton step.
+        step, *_ = np.linalg.lstsq(plain, residuals, rcond=1e-10)
+        costs.append(float(np.sum(np.square(residuals - plain @ step))))
     return np.asarray(places[int(np.argmin(costs))])
 
 
@@ -296,16 +291,12 @@ def judged(search: Search, x: FloatArray) -> Fit:
     """Return a result with a covariance that also holds for coloured residuals."""
     problem = search.problem
     residuals, jacobian = search.residuals(x), search.flattest(x)
-    scale = problem.scale
-    scaled = jacobian * scale
-    n = len(x)
-    covariance = np.full((n, n), 0.0)
-    if not n:
-        return Fit(problem, x, covariance, jacobian, residuals, ())
+    if not len(x):
+        return Fit(problem, x, np.zeros((0, 0)), jacobian, residuals, ())
+    scaled = jacobian * problem.scale
     known, inverse = _inverse(scaled)
-    middle = _noise(problem, scaled, residuals)
-    inner = inverse @ middle @ inverse
-    to = problem.to_estimates * scale
+    inner = inverse @ _noise(problem, scaled, residuals) @ inverse
+    to = problem.to_estimates * problem.scale
     covariance = to @ inner @ to.T
     unknown = tuple(
         name for name, is_known in zip(problem.names, known, strict=True) if not is_known
@@ -351,9 +342,8 @@ def _noise(problem: Problem, jacobian: FloatArray, residuals: FloatArray) -> Flo
 def autocovariance(residuals: FloatArray) -> FloatArray:
     """Return the autocovariance of residuals, up to the lag at which noise hides it."""
     n = len(residuals)
-    centred = residuals
     size = 1 << int(np.ceil(np.log2(2 * n)))
-    power = np.abs(np.fft.rfft(centred, size)) ** 2
+    power = np.abs(np.fft.rfft(residuals, size)) ** 2
     whole = np.fft.irfft(power, size)[:n] / n
     if whole[0] <= 0.0:
         return np.zeros(1)

@@ -64,11 +64,6 @@ class Free:
         return self.keys[0] in (*_CURVES, _HEIGHTS)
 
     @property
-    def is_burn(self) -> bool:
-        """True if its numbers are thrusts after ignition, each known from its own moment alone."""
-        return 'motor_file' in self.keys
-
-    @property
     def is_lag(self) -> bool:
         """True if it is a time constant, which starts from a grid."""
         return is_lag(self.keys[0])
@@ -208,33 +203,26 @@ def _plain(
         rows[int(index) if index.isdigit() else slice(None)] = x if index == '*' else x[0]
         return dict.fromkeys(keys, float(rows[0]) if spec.shape == () else rows.tolist())
 
+    stem, count = name.partition('[')[0], len(chosen) if index == '*' else 0
     free = numbers(
         name, keys, name.partition('.')[0], spec.unit, np.clip(chosen, low, high), low, high,
-        scale, changes,
+        scale, changes, tuple(f'{stem}[{i}]' for i in range(count)),
     )
-    if index.isdigit():
-        return dataclasses.replace(free, row=int(index))
-    if index == '*':
-        stem = name.partition('[')[0]
-        free = dataclasses.replace(free, names=tuple(f'{stem}[{i}]' for i in range(len(chosen))))
-    return free
-
-
-def _unchanged(x: FloatArray) -> dict[str, Any]:
-    """Return no flat parameter, as for those of the body and the delay."""
-    return {}
+    return dataclasses.replace(free, row=int(index)) if index.isdigit() else free
 
 
 def numbers(
     name: str, keys: tuple[str, ...], owner: str, unit: str, start: Any, low: Any, high: Any,
-    scale: Any, changes: Callable[[FloatArray], dict[str, Any]] = _unchanged,
+    scale: Any, changes: Callable[[FloatArray], dict[str, Any]] = lambda x: {},
+    names: tuple[str, ...] = (), estimates: FloatArray | None = None,
 ) -> Free:
-    """Return a parameter whose estimates are the numbers of the search themselves."""
+    """Return a parameter whose estimates, by default, are the numbers of the search themselves."""
     begin = np.array(start, dtype=float)
     k = len(begin)
     return Free(
-        name, keys, owner, (name,) * k, unit, begin, np.full(k, low, float),
-        np.full(k, high, float), np.full(k, 1.0) * scale, np.eye(k), changes,
+        name, keys, owner, names or (name,), unit, begin, np.full(k, low, float),
+        np.full(k, high, float), np.full(k, scale, float),
+        np.eye(k) if estimates is None else estimates, changes,
     )
 
 
@@ -414,11 +402,9 @@ def _of_curve(
     name: str, keys: tuple[str, ...], unit: str, start: FloatArray, estimates: FloatArray,
     scale: float, changes: Callable[[FloatArray], dict[str, Any]], lower: Any = -np.inf,
 ) -> Free:
-    k = len(start)
-    return Free(
-        name, keys, name.partition('.')[0], tuple(f'{name}[{i}]' for i in range(k)), unit, start,
-        np.full(k, lower), np.full(k, np.inf), np.full(k, max(float(scale), 1e-9)), estimates,
-        changes,
+    return numbers(
+        name, keys, name.partition('.')[0], unit, start, lower, np.inf, max(float(scale), 1e-9),
+        changes, tuple(f'{name}[{i}]' for i in range(len(start))), estimates,
     )
 
 

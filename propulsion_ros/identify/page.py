@@ -31,14 +31,6 @@ _WORDS = {
 }
 
 
-def draw_fit(result: Result, path: Path) -> None:
-    """Write the page as a PNG; raise `SourceError` if it cannot be written."""
-    # It needs matplotlib, which a fit does not.
-    from propulsion_ros.pictures.picture import draw
-
-    draw(page_of_fit(result), path)
-
-
 def page_of_fit(result: Result) -> Page:
     """Return the page of a fit."""
     problem = result.fit.problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from propulsion_ros.identify.reading import (
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.replay.command_table import STAMP
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.quantity import FloatArray
 
 _BEGINS: dict[str, tuple[str, ...]] = {
     'imu': IMU, 'odometry': (ALTITUDE, CLIMB), 'state': (STATE,), 'wrench': (WRENCH,),
@@ -69,7 +68,10 @@ def prepared(
             recording.name, 'has commands alone, and nothing that was measured; columns of a table '
             'are named in the parameter file, below identify: columns'
         )
-    kinds = list(_kinds_of(recording.measured))
+    kinds = [
+        each for each, begins in _BEGINS.items()
+        if any(name.startswith(begins) for name in recording.measured)
+    ]
     if kind not in kinds:
         problem = f'nothing was measured for --measured {kind}: {", ".join(recording.measured)}'
         remedy = f'; add --measured {" or ".join(kinds)}' if kinds else ''
@@ -84,17 +86,14 @@ def prepared(
     if kind == 'imu':
         _refuse_units(recording)
         skipped += _stops(recording)
-    if kind != 'odometry' and SLOW < (step := _usual_step(recording)) < np.inf:
+    step = min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
+                if len(each.time) > 1), default=np.inf)
+    if kind != 'odometry' and SLOW < step < np.inf:
         words = 'are stamps in seconds?'
         first = recording.begin if begin is None else begin
         length = (recording.begin + recording.end if end is None else end) - first
         if length > _LONGEST:
-            column = recording.columns.get(STAMP)
-            hint = '' if column is None else (
-                f'; of ms give identify: factors.{column.name}: 0.001' if column.factor is None
-                else f'; factors.{column.name} is {column.factor:g}, where ms have 0.001, us '
-                '1.0e-6, ns 1.0e-9'
-            )
+            hint = f'; {recording.columns[STAMP].hint}' if STAMP in recording.columns else ''
             raise SourceError(recording.name, (
                 f'samples are {step:.3g} s apart over {length:.4g} s, expected stamps in '
                 f'seconds{hint}'
@@ -125,13 +124,6 @@ def prepared(
             ])
         )
     return recording, found
-
-
-def _kinds_of(measured: Collection[str]) -> Iterator[str]:
-    """Yield each value of ``--measured`` for which there is a series."""
-    for kind, begins in _BEGINS.items():
-        if any(name.startswith(begins) for name in measured):
-            yield kind
 
 
 def _refuse_units(recording: Recording) -> None:
@@ -167,12 +159,6 @@ def factor_hint(recording: Recording, keys: Sequence[str], factor: float) -> str
     return f'; give identify: {", ".join(lines)}' * bool(lines)
 
 
-def _usual_step(recording: Recording) -> float:
-    """Return the usual time between samples of the densest series [s], infinite for none."""
-    return min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
-                if len(each.time) > 1), default=np.inf)
-
-
 def _steadied(recording: Recording) -> Recording | None:
     """Return a settled table, where a command begins halfway to its row; None for no table."""
     commands = dict[str, Series]()
@@ -184,21 +170,15 @@ def _steadied(recording: Recording) -> Recording | None:
     return dataclasses.replace(recording, commands=commands, is_settled=True)
 
 
-def _held(recording: Recording) -> tuple[FloatArray, FloatArray]:
-    """Return the times of all commands, and the largest command at each of them."""
-    time = np.unique(np.concatenate([each.time for each in recording.commands.values()]))
-    rows = [
-        each.value[np.maximum(np.searchsorted(each.time, time, 'right') - 1, 0)]
-        for each in recording.commands.values()
-    ]
-    return time, np.max(np.abs(rows), axis=0)
-
-
 def _stops(recording: Recording) -> list[tuple[float, float, str]]:
     """Return the spans on the ground, with landing and take-off."""
     if not recording.commands:
         return []
-    time, command = _held(recording)
+    time = np.unique(np.concatenate([each.time for each in recording.commands.values()]))
+    command = np.max(np.abs([
+        each.value[np.maximum(np.searchsorted(each.time, time, 'right') - 1, 0)]
+        for each in recording.commands.values()
+    ]), axis=0)
     stopped = command <= _SMALL * max(float(command.max()), 1e-12)
     found = [
         (begin - _BEFORE, end + _AFTER) for begin, end, _ in spans_where(stopped, time, '')

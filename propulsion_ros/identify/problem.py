@@ -153,7 +153,8 @@ class Problem:
 
     def given(self) -> list[FloatArray]:
         """Return the prediction of each channel by the robot's files, before the fit, (n,)."""
-        response, body = self._run([{}]), self._given_body
+        response = self._run([{}])
+        body = {**properties_of(self.setup.body), DELAY: self.setup.delay}
         return [self._of_channel(each, response, [body])[0] for each in self.channels]
 
     def residuals(self, places: FloatArray) -> FloatArray:
@@ -220,17 +221,11 @@ class Problem:
 
     def body_at(self, place: FloatArray) -> dict[str, float]:
         """Return mass [kg], moments of inertia [kg m^2] and delay [s] at a place of the search."""
-        found = dict(self._given_body)
+        found = {**properties_of(self.setup.body), DELAY: self.setup.delay}
         for each, cut in self._parts:
             if each.owner in (BODY, DELAY):
                 found[each.keys[0]] = float(place[cut.start])
         return found
-
-    @property
-    def _given_body(self) -> dict[str, float]:
-        body = self.setup.body
-        moments = {f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')}
-        return {'mass': body.mass, **moments, DELAY: self.setup.delay}
 
     def is_refused(self, place: FloatArray) -> bool:
         """Return whether a model refuses the parameters at a place of the search."""
@@ -266,19 +261,15 @@ class Problem:
         """
         if self.setup.candidates is None or self.setup.kind != 'imu':
             return None
-        coarse, series = self.coarse(), [
-            self.setup.recording.measured.get(f'gyro_{axis}') for axis in 'xy'
-        ]
+        coarse, measured = self.coarse(), self.setup.recording.measured
+        known = [measured[key] for key in IMU[3:5] if key in measured]
         effort = self._candidates.efforts(self.changes(place), coarse._ticks)
-        if effort is None:
-            return None
-        known = [each for each in series if each is not None]
-        if len(known) < 2:
+        if effort is None or len(known) < 2:
             return None
         channel = self._rate_channel('gyro', known[0], 3)
         whole = np.cumsum(effort, axis=0).T * coarse._ticks.dt
         columns = np.stack([np.interp(channel.time, coarse._time, row) for row in whole])
-        rates = np.stack([np.interp(channel.time, each.time, each.value) for each in known])
+        rates = np.stack([each.at(channel.time) for each in known])
         matrix = self._candidates.model.allocation_matrix  # type: ignore[attr-defined]
         return (
             self.compared(channel, rates).T, self.compared(channel, columns).T, matrix[3:5],
@@ -321,7 +312,7 @@ class Problem:
                 each = Series(force[0], setup.body.mass * force[1][:, axis])
                 yield self._channel(f'thrust.{"xyz"[axis]}', 'N', each, axis=axis)
             elif axis >= 3 and setup.moments:
-                key = f'gyro_{"xyz"[axis - 3]}'
+                key = IMU[axis]
                 if key in recording.measured:
                     yield self._rate_channel(key, recording.measured[key], axis)
 
@@ -338,29 +329,25 @@ class Problem:
     def _specific_force(self) -> tuple[FloatArray, FloatArray] | None:
         """Return times and the specific force at the centre of mass less the fluid's, (n, 3)."""
         measured = self.setup.recording.measured
-        parts = [measured.get(f'accel_{axis}') for axis in 'xyz']
+        parts = [measured.get(key) for key in IMU[:3]]
         first = next((part for part in parts if part is not None), None)
         if first is None:
             return None
         time = first.time
         force = np.stack([
-            np.zeros(len(time)) if part is None else np.interp(time, part.time, part.value)
-            for part in parts
+            np.zeros(len(time)) if part is None else part.at(time) for part in parts
         ], axis=1)
         arm = self.setup.imu_position - self.setup.body.com
-        rates = [measured.get(f'gyro_{axis}') for axis in 'xyz']
+        rates = [measured.get(key) for key in IMU[3:]]
         if np.any(np.abs(arm) > 1e-6) and all(rate is not None for rate in rates):
-            rate = np.stack([
-                np.interp(time, each.time, each.value) for each in rates if each is not None
-            ], axis=1)
+            rate = np.stack([each.at(time) for each in rates if each is not None], axis=1)
             usual = float(np.median(np.diff(time)))
             turn = np.gradient(_smooth(rate, max(1, round(_SMOOTH / usual))), time, axis=0)
             force -= np.cross(turn, arm) + np.cross(rate, np.cross(rate, arm))
         fluid = self._fluid()
         if fluid is not None:
-            force -= np.stack([
-                np.interp(time, fluid[0], row) for row in fluid[1].T
-            ], axis=1) / self.setup.body.mass
+            push = np.stack([np.interp(time, fluid[0], row) for row in fluid[1].T], axis=1)
+            force -= push / self.setup.body.mass
         return time, force
 
     def _fluid(self) -> tuple[FloatArray, FloatArray] | None:
@@ -385,9 +372,7 @@ class Problem:
         if fluid.drag_over_mach or absent:
             return None
         time = max((measured[name].time for name in names), key=len)
-        rows = np.stack([
-            np.interp(time, measured[name].time, measured[name].value) for name in names
-        ], axis=1)
+        rows = np.stack([measured[name].at(time) for name in names], axis=1)
         return time, fluid_force(
             fluid, self.setup.body, rows[:, 10], rows[:, 6:10], rows[:, :3], rows[:, 3:6]
         )
@@ -459,8 +444,7 @@ class Problem:
             flow = np.zeros((len(middle), 6))
             for i, key in enumerate(FLOW):
                 if key in recording.measured:
-                    each = recording.measured[key]
-                    flow[:, i] = np.interp(middle, each.time, each.value)
+                    flow[:, i] = recording.measured[key].at(middle)
         return Ticks(dt, np.stack(columns, axis=1), flow), middle
 
     def _run(self, changes: Sequence[Mapping[str, Any]]) -> Response:
@@ -514,10 +498,15 @@ class Problem:
         """The measured rate of turn at the steps, (k, 3)."""
         measured = self.setup.recording.measured
         return np.stack([
-            np.interp(self._time, measured[key].time, measured[key].value)
-            if (key := f'gyro_{axis}') in measured else np.zeros(len(self._time))
-            for axis in 'xyz'
+            measured[key].at(self._time) if key in measured else np.zeros(len(self._time))
+            for key in IMU[3:]
         ], axis=1)
+
+
+def properties_of(body: MassProperties) -> dict[str, float]:
+    """Return mass [kg] and moments of inertia [kg m^2] by name."""
+    moments = {f'i{axis}{axis}': float(body.inertia[i, i]) for i, axis in enumerate('xyz')}
+    return {'mass': body.mass, **moments}
 
 
 def rms(values: FloatArray) -> float:

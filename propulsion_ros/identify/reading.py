@@ -54,6 +54,10 @@ _LISTED = 3  # most states in a list of known names
 _SAME_CLOCK = 1.0  # largest time between a stamp and its arrival on the same clock [s]
 
 
+Span = tuple[float | None, float | None]
+"""First and last stamp that count [s], None for no limit."""
+
+
 @dataclass(frozen=True)
 class Series:
     """One quantity over time; NaN is a missing value."""
@@ -61,6 +65,10 @@ class Series:
     time: FloatArray
     value: FloatArray
     """Times [s], which increase, and values, (k,) each."""
+
+    def at(self, time: FloatArray | float) -> Any:
+        """Return the values at another time or several, interpolated."""
+        return np.interp(time, self.time, self.value)
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,13 @@ class Column:
     def raw(self, value: float) -> float:
         """Return the number in the column for a value in SI units."""
         return value / (self.factor or 1.0) + self.zero
+
+    @property
+    def hint(self) -> str:
+        """What to write for times that are not in seconds."""
+        if self.factor is None:
+            return f'of ms give identify: factors.{self.name}: 0.001, of us 1.0e-6, of ns 1.0e-9'
+        return f'factors.{self.name} is {self.factor:g}, where ms have 0.001, us 1.0e-6, ns 1.0e-9'
 
 
 @dataclass(frozen=True)
@@ -123,8 +138,8 @@ class Columns:
     zeros: dict[str, float]
     """Values of columns that mean 0, in their own unit."""
 
-    def in_si(self, values: FloatArray, columns: Sequence[str]) -> FloatArray:
-        """Return rows of numbers in SI units, (n, k); raise `SourceError` for unknown ones."""
+    def of(self, columns: Sequence[str]) -> list[Column]:
+        """Return the columns of a table; raise `SourceError` for a unit of another one."""
         for kind, given in (('factors', self.factors), ('zeros', self.zeros)):
             for column in given:
                 if column not in columns:
@@ -132,11 +147,7 @@ class Columns:
                         f'{kind}.{column}',
                         f'is no column of the table{suggestion(column, columns)}',
                     )
-        zeros, factors = (
-            np.array([given.get(column, usual) for column in columns])
-            for given, usual in ((self.zeros, 0.0), (self.factors, 1.0))
-        )
-        return np.asarray((values - zeros) * factors)
+        return [Column(each, self.zeros.get(each, 0.0), self.factors.get(each)) for each in columns]
 
 
 @dataclass(frozen=True)
@@ -213,20 +224,32 @@ def _of_table(path: Path, names: Names) -> Recording:
             )
         )
     keys, factors = _keys(place, columns, names)
-    values = names.columns.in_si(_numbers(place, columns, rows, names), columns)
+    own = names.columns.of(columns)
+    values = _numbers(place, own, rows)
     values[:, 1:] *= factors
-    zeros, scales = names.columns.zeros, names.columns.factors
-    return replace(_recording(printable(path), values, keys, names), columns={
-        key: Column(column, zeros.get(column, 0.0), scales.get(column))
-        for key, column in zip([STAMP, *keys], columns, strict=True) if key
+    stamp = values[:, 0]
+    forward, notes = stamp > _newest_before(stamp), []
+    if not forward.all():
+        notes.append(
+            f'{np.count_nonzero(~forward)} rows are no later than the row before, the first at '
+            f'{stamp[~forward][0]:.6f} s: left out'
+        )
+    values = values[forward]
+    begin = float(values[0, 0])
+    time = values[:, 0] - begin
+    series = {key: Series(time, values[:, i]) for i, key in enumerate(keys, start=1) if key}
+    return replace(_sorted(printable(path), begin, series, names, notes), columns={
+        key: column for key, column in zip([STAMP, *keys], own, strict=True) if key
     })
 
 
-def _numbers(place: str, columns: Sequence[str], rows: Any, names: Names) -> FloatArray:
-    """Return all cells, (rows, columns)."""
+def _numbers(place: str, columns: Sequence[Column], rows: Any) -> FloatArray:
+    """Return all cells in SI units, (rows, columns)."""
     table: list[list[float]] = []
-    first, given = columns[0], names.columns
-    zero, factor = given.zeros.get(first, 0.0), given.factors.get(first, 1.0)
+    zeros, factors = np.array([
+        (each.zero, 1.0 if each.factor is None else each.factor) for each in columns
+    ]).T
+    first, zero, factor = columns[0], float(zeros[0]), float(factors[0])
     for place, cells in rows:
         if len(cells) != len(columns):
             raise SourceError(place, f'expected {len(columns)} cells, got {len(cells)}')
@@ -234,19 +257,19 @@ def _numbers(place: str, columns: Sequence[str], rows: Any, names: Names) -> Flo
             numbers = [float(cell) for cell in cells]
         except ValueError:
             numbers = [
-                read_number(place, name, cell) for name, cell in zip(columns, cells, strict=True)
+                read_number(place, column.name, cell)
+                for column, cell in zip(columns, cells, strict=True)
             ]
         if not abs((numbers[0] - zero) * factor) < LATEST:
             raise SourceError(place, (
-                f'{first}: expected a finite time in seconds, got {cells[0]}; of ms since 1970 '
-                f'give identify: factors.{first}: 0.001, of us 1.0e-6, of ns 1.0e-9'
+                f'{first.name}: expected a finite time in seconds, got {cells[0]}; {first.hint}'
             ))
         table.append(numbers)
         if len(table) > _MOST_ROWS:
             raise SourceError(place, f'expected at most {_MOST_ROWS} rows; cut the recording')
     if len(table) < 2:
         raise SourceError(place, f'expected rows, got {len(table)}')
-    return np.array(table)
+    return np.asarray((np.array(table) - zeros) * factors)
 
 
 def _keys(
@@ -301,23 +324,9 @@ def _check_pressure(place: str, name: str, names: Names) -> None:
         )
 
 
-def _recording(name: str, values: FloatArray, keys: Sequence[str], names: Names) -> Recording:
-    """Return a recording of a table; rows out of order are counted and left out."""
-    stamp = values[:, 0]
-    forward = stamp > np.maximum.accumulate(np.concatenate(([-np.inf], stamp[:-1])))
-    notes = []
-    if not forward.all():
-        notes.append(
-            f'{np.count_nonzero(~forward)} rows are no later than the row before, the first at '
-            f'{stamp[~forward][0]:.6f} s: left out'
-        )
-    values = values[forward]
-    begin = float(values[0, 0])
-    time = values[:, 0] - begin
-    series = {
-        key: Series(time, values[:, i + 1]) for i, key in enumerate(keys) if key
-    }
-    return _sorted(name, begin, series, names, notes)
+def _newest_before(stamps: FloatArray) -> FloatArray:
+    """Return the newest stamp before each, -infinity before the first."""
+    return np.asarray(np.maximum.accumulate(np.concatenate(([-np.inf], stamps[:-1]))))
 
 
 def _sorted(
@@ -377,7 +386,7 @@ def _of_bag(path: Path, names: Names, motors: UlogMap) -> Recording:
     begin = min(rows[0][0] for rows in points.values())
     for key, rows in points.items():
         table = np.array(rows)
-        newest = np.maximum.accumulate(np.concatenate(([-np.inf], table[:-1, 0])))
+        newest = _newest_before(table[:, 0])
         # An actuator that stops publishes its last stamp again.
         keep, late[key] = table[:, 0] > newest, int(np.count_nonzero(table[:, 0] < newest))
         series[key] = Series(table[keep, 0] - begin, table[keep, 1])
@@ -484,7 +493,7 @@ def _through_fluid(recording: Recording) -> Recording:
         attitude, flow = (np.stack([each.value for each in part]) for part in (
             known[:count], known[count:]
         ))
-        drift = np.stack([np.interp(time, each.time, each.value) for each in current], axis=-1)
+        drift = np.stack([each.at(time) for each in current], axis=-1)
         along = np.einsum('jik,kj->ik', np.array(rows_of(tuple(attitude))), drift)
         for name, row in zip(FLOW[:3], flow - along, strict=True):
             measured[name] = Series(time, row)

@@ -15,6 +15,7 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import Setting, block_named, read_setting
 from propulsion_ros.graph.share import read_description
 from propulsion_ros.identify.free import BODY
+from propulsion_ros.identify.problem import properties_of
 from propulsion_ros.identify.reading import Columns
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.body.mass import MassProperties
@@ -97,9 +98,10 @@ class Robot:
         if self.setting is None:
             return {}
         params = self.setting.build(self.setting.family_type.Params)
-        whole = {key: attrgetter(key)(params) for key in self._keys(type(params))}
         joints = steering_of(self.setting.values)
-        return whole | {STEERING + key: getattr(joints, key) for key in self._keys(type(joints))}
+        return {each.key: attrgetter(each.key)(params) for each in parameters_of(type(params))} | {
+            STEERING + each.key: getattr(joints, each.key) for each in parameters_of(type(joints))
+        }
 
     @functools.cached_property
     def fluid(self) -> BodyParams:
@@ -116,16 +118,11 @@ class Robot:
         return [*parameters_of(self.setting.family_type.Params),
                 *parameters_of(SteeringParams, STEERING)]
 
-    @staticmethod
-    def _keys(params: type[Any]) -> list[str]:
-        return [each.key for each in parameters_of(params)]
-
     @property
     def properties(self) -> dict[str, float]:
         """Properties of the body that can be fitted, by name."""
-        moments = {f'i{a}{a}': float(self.body.inertia[i, i]) for i, a in enumerate('xyz')}
         area = np.array(self.vehicle.get('body.drag_area', [0.0])).ravel()
-        return {'mass': self.body.mass, **moments, 'drag_area': float(area[-1])}
+        return {**properties_of(self.body), 'drag_area': float(area[-1])}
 
 
 def read_robot(

@@ -30,28 +30,11 @@ from propulsion_ros.identify.advice import (
     without_spikes,
 )
 from propulsion_ros.identify.candidates import Candidates
-from propulsion_ros.identify.coast import (
-    AROUND,
-    START_CLIMB,
-    CoastProblem,
-    coasting,
-    per_mass,
-    start_of,
-    vertical_speed,
-)
-from propulsion_ros.identify.fit import (
-    Fit,
-    Progress,
-    Search,
-    fitted,
-    fitted_coarse,
-    silent,
-    stepped,
-)
+from propulsion_ros.identify.coast import START_CLIMB, coast_of
+from propulsion_ros.identify.fit import Fit, Progress, Search, fitted, fitted_coarse, stepped
 from propulsion_ros.identify.free import (
     BODY,
     DELAY,
-    Free,
     check_start,
     delay,
     free_parameters,
@@ -59,7 +42,7 @@ from propulsion_ros.identify.free import (
 )
 from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
-from propulsion_ros.identify.reading import STATE, Names, Recording, read_recording
+from propulsion_ros.identify.reading import STATE, Names, Recording, Span, read_recording
 from propulsion_ros.identify.robot import VEHICLE, Robot
 from propulsion_ros.identify.validation import (
     Variant,
@@ -71,11 +54,9 @@ from propulsion_ros.identify.validation import (
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint
-from propulsion_ros.settings.hints import fall_doubt
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import write_parameters
 
-Span = tuple[float | None, float | None]
 _TORQUE_KEYS = ('moment_constant', 'ixx', 'iyy', 'izz', 'position', 'axis')
 _OF_COAST = 'body.drag_area'
 _WORSE = 1.05  # ratio of errors that longer time steps, as of cross-validation, stay below
@@ -130,7 +111,8 @@ class Session:
     """
 
     def __init__(
-        self, robot: Robot, request: Request, note: Progress = silent, warn: Progress = silent
+        self, robot: Robot, request: Request, note: Progress = lambda what: None,
+        warn: Progress = lambda line: None,
     ) -> None:
         self._robot, self._request, self._note, self._warn = robot, request, note, warn
         setting = robot.setting
@@ -174,7 +156,7 @@ class Session:
             if each.is_curve and each.row >= 0:
                 raise SourceError('--choose', f'compares one curve for all, got {each.name!r}')
         if request.measured == 'odometry':
-            problem, more = self._coast(recording, free)
+            problem, more = coast_of(recording, free[0], robot.body, robot.vehicle, request.span)
             found += more
             before = problem.given()
         else:
@@ -199,7 +181,7 @@ class Session:
         found += [*still_doubts(problem, before), *span_doubts(problem)]
         for line in found:
             self._warn(line)
-        fit = fitted(problem, note=self._note)
+        fit = fitted(problem, self._note)
         after = [rows[0] for rows in problem.predicted(fit.place[None])]
         clipped = (
             list(clip_doubts(problem, after, robot.values))
@@ -214,34 +196,6 @@ class Session:
         report = self._report(fit, before, found, bool(of_scale), bool(sizes), choice)
         return Result(report, fit, robot.name, before, after, chosen)
 
-    def _coast(self, recording: Recording, free: list[Free]) -> tuple[Problem, list[str]]:
-        """Return the comparison of a coast, and warnings."""
-        speed, found = vertical_speed(recording), []
-        begin, end = coasting(recording, speed)
-        spans = [(-np.inf, begin, '')] * (self._request.span[0] is None)
-        spans += [(end, np.inf, '')] * (self._request.span[1] is None)
-        recording = dataclasses.replace(recording, skipped=(*recording.skipped, *spans))
-        found.append(
-            f'coast from {recording.begin + begin:.2f} to {recording.begin + end:.2f} s, taken as '
-            'vertical and without thrust'
-        )
-        top = np.abs(speed.time - end) < AROUND
-        fall = -np.polyfit(speed.time[top], speed.value[top], 1)[0] if top.sum() > 2 else np.nan
-        found += filter(None, [fall_doubt(float(fall))])
-        body, area = self._robot.body, free[0]
-        if body.mass <= 0.0:
-            area = per_mass(area)
-            found.append(
-                'mass: the robot description has none: only the drag area over the mass is known'
-            )
-        first = speed.time[recording.is_kept(speed.time)]
-        if len(first) < 10:
-            raise SourceError(recording.name, 'has fewer than ten samples in the coast')
-        setup = Setup(
-            recording, None, (area, start_of(speed, float(first[0]))), body, 'odometry'
-        )
-        return CoastProblem(setup, self._robot.vehicle), found
-
     def write(self, path: Path, result: Result) -> None:
         """Write the parameter file of a result, or of the recommended model.
 
@@ -249,7 +203,7 @@ class Session:
         """
         robot, fit, chosen = self._robot, result.fit, result.chosen
         if chosen:
-            fit = fitted(chosen.problem, chosen.place, self._note)
+            fit = fitted(chosen.problem, self._note, chosen.place)
         unknown = frozenset(unidentified(fit))
         place = fit.place.copy()
         for i, name in enumerate(fit.problem.names):
@@ -366,7 +320,11 @@ class Session:
             )
         self._check(fit, report, found)
         known = len(found)
-        report['delays'] = self._delays(fit, found)
+        report['delays'] = []
+        if any(each.is_lag for each in problem.free):
+            # Lags and delays can replace each other.
+            self._note('delays')
+            report['delays'] = delay_profile(fit, found)
         # A prediction of another size or delay leaves correlated residuals, too.
         if not (is_scaled or is_sized or found[known:]):
             found += form_doubts(fit, self._request.choose)
@@ -382,7 +340,7 @@ class Session:
     def _cross_validated(self, fit: Fit, found: list[str]) -> tuple[FloatArray, FloatArray]:
         """Return squared errors of left-out parts, and spreads of estimates; NaN for a burn."""
         problem = fit.problem
-        if any(each.is_burn for each in problem.free):
+        if any('motor_file' in each.keys for each in problem.free):
             found.append(
                 'cross-validation: none, as each point of a thrust_curve shows in its moment alone'
             )
@@ -428,14 +386,6 @@ class Session:
             ):
                 yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 
-    def _delays(self, fit: Fit, found: list[str]) -> list[dict[str, float]]:
-        """Return the fits at other delays, as lags and delays can replace each other."""
-        problem = fit.problem
-        if not any(each.is_lag for each in problem.free):
-            return []
-        self._note('delays')
-        return delay_profile(fit, found)
-
     def _variants(self, fit: Fit, found: list[str]) -> list[Variant]:
         lags = [
             float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
@@ -469,7 +419,7 @@ def delay_profile(fit: Fit, found: list[str]) -> list[dict[str, float]]:
         delay(), lower=np.array([-0.15]), upper=np.array([0.15]), start=np.array([0.0])
     )
     other = problem.with_free([*with_delay, free_delay])
-    search, place = fitted_coarse(other, np.append(start, 0.0), thin=True)
+    search, place = fitted_coarse(other, np.append(start, 0.0))
     now = rms(search.residuals(np.append(start, problem.body_at(fit.place)[DELAY])))
     then = rms(search.residuals(place))
     best = float(place[-1])

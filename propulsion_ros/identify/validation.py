@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.identify.fit import Fit, Progress, Search, fitted_coarse, stepped
-from propulsion_ros.identify.free import Free, free_parameters, full_of
+from propulsion_ros.identify.free import LAGS, Free, free_parameters, full_of
 from propulsion_ros.identify.problem import Problem
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import Parameter
 from propulsion_ros.settings.quantity import FloatArray, flatten
 
-_LAG, _UP, _DOWN = 'time_constant', 'time_constant_up', 'time_constant_down'
+_LAG, _UP, _DOWN = LAGS
 _CURVE, _ESC = 'thrust_curve', 'esc_curve'
 _ONE_WAY, _BOTH_WAYS = 'rotor_constant', ('rotor_constant_left', 'rotor_constant_right')
 _EDGES = 'delta_left', 'delta_right'
@@ -252,7 +252,8 @@ def variants(
         try:
             own = free_parameters(names, group, schema, {**values, **fixed}, {})
             other = problem.with_free([*own, *others], fixed)
-            search, place = fitted_coarse(other, _near(other, lag), thin=True)
+            is_lag = [each.is_lag for each in other.free for _ in each.start]
+            search, place = fitted_coarse(other, np.where(is_lag, lag, other.start))
         except ConfigError as error:
             left_out.append(f'--choose: {name} is left out: {error}')
             continue
@@ -260,12 +261,6 @@ def variants(
         training = search.problem.main_rms(search.residuals(place))
         found.append(Variant(name, rms, training, other, place, fixed))
     return found
-
-
-def _near(problem: Problem, lag: float) -> FloatArray:
-    """Return the start of a problem with its lags at a fitted value [s]."""
-    is_lag = [free.is_lag for free in problem.free for _ in free.start]
-    return np.where(is_lag, lag, problem.start)
 
 
 def recommended(found: list[Variant]) -> Variant:

@@ -500,9 +500,9 @@ class ActuatorPorts(StampedPorts):
             self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
         self._compare(output)
         # Commands that push nothing may be intended, so there is no warning of these.
-        if not self._was_far and self._far_commands().startswith('every'):
+        if not self._was_far and (line := self._far_commands()).startswith('every'):
             self._was_far = True
-            self._host.log('warn', self._far_commands())
+            self._host.log('warn', line)
         tanks = output.tanks
         if tanks is not None:
             for outlet, *row in zip(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import Point, PointStamped, TwistStamped
+from geometry_msgs.msg import Point, PointStamped, TransformStamped, TwistStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, JointState
 from std_msgs.msg import Bool, Float64, Int32MultiArray, String
@@ -15,12 +15,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from propulsion_ros.drawing.shapes import Shape
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.loops.payloads import (
-    BatteryRow,
-    JointRow,
-    OdometryRow,
-    StatusRow,
-)
+from propulsion_ros.loops.payloads import BatteryRow, JointRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.messages.fields import (
     ODOMETRY_NUMBERS,
@@ -32,7 +27,6 @@ from propulsion_ros.messages.fields import (
     joint_state_slots,
     ns_to_stamp,
     odometry_slots,
-    odometry_to_transform,
     pressure_slots,
     set_stamp,
     wrench_slots,
@@ -47,14 +41,8 @@ LEVELS = {OK: DiagnosticStatus.OK, WARN: DiagnosticStatus.WARN, ERROR: Diagnosti
 
 
 def make_encoder(outlet: Outlet) -> Encoder:
-    """Return the encoder of an outlet; the payloads are in `loops.payloads`.
-
-    Raises `LookupError` for a kind of message that no loop publishes yet.
-    """
-    maker = _MAKERS.get(outlet.kind)
-    if maker is None:
-        raise LookupError(f'{outlet.topic}: no encoder for {outlet.kind}')
-    return maker(outlet)
+    """Return the encoder of an outlet; the payloads are in `loops.payloads`."""
+    return _MAKERS[outlet.kind](outlet)
 
 
 # An encoder that keeps state between messages is a class, any other is a function.
@@ -127,9 +115,8 @@ class _Odometry:
         return self._slots.fill(stamp_ns, (numbers,))
 
 
-def _write_linear(message: TwistStamped, velocity: FloatArray) -> None:
-    linear = message.twist.linear
-    linear.x, linear.y, linear.z = map(float, velocity)
+def _set_vector(vector: Any, values: Sequence[float] | FloatArray) -> None:
+    vector.x, vector.y, vector.z = map(float, values)
 
 
 def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet], Encoder]:
@@ -144,10 +131,6 @@ def _stamped(kind: Any, write: Callable[[Any, Any], None]) -> Callable[[Outlet],
         return encode
 
     return make
-
-
-def _write_point(message: PointStamped, point: Sequence[float]) -> None:
-    message.point.x, message.point.y, message.point.z = map(float, point)
 
 
 def _write_battery(message: BatteryState, row: BatteryRow) -> None:
@@ -166,16 +149,17 @@ def _write_statuses(message: DiagnosticArray, rows: Sequence[StatusRow]) -> None
     ]
 
 
-def _clock(outlet: Outlet) -> Encoder:
-    return lambda stamp_ns, _: Clock(clock=ns_to_stamp(stamp_ns))
-
-
 def _transforms(outlet: Outlet) -> Encoder:
     # Not every installation has this package.
     from tf2_msgs.msg import TFMessage
 
     def encode(stamp_ns: int, row: OdometryRow) -> Any:
-        return TFMessage(transforms=[odometry_to_transform(stamp_ns, outlet.frame, row)])
+        transform = TransformStamped(child_frame_id=row.child_frame)
+        _head(transform, stamp_ns, outlet.frame)
+        _set_vector(transform.transform.translation, row.position)
+        turn = transform.transform.rotation
+        turn.x, turn.y, turn.z, turn.w = map(float, row.quaternion)
+        return TFMessage(transforms=[transform])
 
     return encode
 
@@ -194,11 +178,17 @@ _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'geometry_msgs/msg/InertiaStamped': _in_slots(
         inertia_slots, lambda row: (inertia_numbers(*row),)
     ),
-    'geometry_msgs/msg/PointStamped': _stamped(PointStamped, _write_point),
-    'geometry_msgs/msg/TwistStamped': _stamped(TwistStamped, _write_linear),
+    'geometry_msgs/msg/PointStamped': _stamped(
+        PointStamped, lambda message, point: _set_vector(message.point, point)
+    ),
+    'geometry_msgs/msg/TwistStamped': _stamped(
+        TwistStamped, lambda message, velocity: _set_vector(message.twist.linear, velocity)
+    ),
     'geometry_msgs/msg/WrenchStamped': _in_slots(wrench_slots, lambda wrench: (wrench,)),
     'nav_msgs/msg/Odometry': _Odometry,
-    'rosgraph_msgs/msg/Clock': _clock,
+    'rosgraph_msgs/msg/Clock': (
+        lambda outlet: lambda stamp_ns, _: Clock(clock=ns_to_stamp(stamp_ns))
+    ),
     'sensor_msgs/msg/BatteryState': _stamped(BatteryState, _write_battery),
     'sensor_msgs/msg/FluidPressure': _in_slots(pressure_slots, lambda row: (row,)),
     'sensor_msgs/msg/Imu': _in_slots(

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, InertiaStamped, TransformStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import Inertia, InertiaStamped, Wrench, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
 from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.loops.payloads import OdometryRow
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000  # [ns]
@@ -77,16 +76,6 @@ def set_odometry(message: Odometry, values: FloatArray) -> None:
     message.pose.covariance = values[7:43]
     linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values[43:49].tolist()
     message.twist.covariance = values[49:]
-
-
-def odometry_to_transform(stamp_ns: int, frame: str, row: OdometryRow) -> TransformStamped:
-    """Return the pose of an odometry in ``frame`` as a transform of TF."""
-    transform = TransformStamped(child_frame_id=row.child_frame)
-    transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp_ns), frame
-    shift, turn = transform.transform.translation, transform.transform.rotation
-    shift.x, shift.y, shift.z = map(float, row.position)
-    turn.x, turn.y, turn.z, turn.w = map(float, row.quaternion)
-    return transform
 
 
 def _marks(count: int) -> FloatArray:

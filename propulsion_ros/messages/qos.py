@@ -32,6 +32,8 @@ LOCKSTEP = QoSProfile(depth=10_000)
 """For topics that may lose no message: simulation in lockstep, and replay at any rate."""
 LOCKSTEP_COMMAND = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
 """For observers of commands of any controller, whose publisher may offer best effort."""
+OVERRIDABLE = QoSOverridingOptions.with_default_policies()
+"""For endpoints whose history, depth and reliability a parameter file may change."""
 _LATCHED_DEEP = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """For subscriptions that are slow for a moment, which would miss messages in a queue of one."""
 
@@ -80,8 +82,3 @@ def can_match(publisher: QoSProfile, subscription: QoSProfile) -> bool:
         liveliness_lease_duration=Infinite,
     )
     return bool(qos_check_compatible(offered, subscription)[0] != QoSCompatibility.ERROR)
-
-
-def overridable() -> QoSOverridingOptions:
-    """Return options that let a parameter file change history, depth and reliability."""
-    return QoSOverridingOptions.with_default_policies()

@@ -12,16 +12,7 @@ from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 
-__all__ = [
-    'LenientLifecycleNode',
-    'RCLError',
-    'UnknownROSArgsError',
-    'declared_names',
-    'end_life_cycle',
-    'overrides_of',
-    'reason_of',
-    'take_message',
-]
+__all__ = ['RCLError', 'UnknownROSArgsError']  # of rclpy, beside what is defined here
 
 
 def reason_of(error: Exception) -> str:

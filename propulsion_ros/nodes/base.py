@@ -65,7 +65,7 @@ class PropulsionNode(LenientLifecycleNode):
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._complaints = Complaints(lambda line: self.get_logger().warning(line), self.steady_ns)
-        self.counts = self._complaints.counts
+        self.complain, self.counts = self._complaints.add, self._complaints.counts
         super().__init__(name, **kwargs)
         self.entities: list[Any] = []
         self.is_active = False
@@ -232,10 +232,6 @@ class PropulsionNode(LenientLifecycleNode):
                     publish(message)
 
         return self._complaining(publisher.topic_name, send)
-
-    def complain(self, key: str, line: str) -> None:
-        """Count a fault, and warn: once for the same text, else at most 5 times in 5 s."""
-        self._complaints.add(key, line)
 
     def now_ns(self) -> int:
         """Return the time of messages [ns]: that of /clock with ``use_sim_time``."""

@@ -112,19 +112,14 @@ class HostNode(PropulsionNode):
 
     def health(self) -> Iterable[Health]:
         """Yield the diagnostic statuses of the loop, with messages missed at the start."""
-        for status in () if self.loop is None else self.loop.health():
-            yield self._with_start(*status)
-
-    def _with_start(
-        self, component: str, level: str, text: str, values: Mapping[str, Any]
-    ) -> Health:
-        """Return a status with the number of inputs whose start this node has missed."""
         missed = self.counts['missed']
-        if not missed:
-            return component, level, text, values
-        if level == OK:
-            level, text = WARN, 'inputs began in mid-stream'
-        return component, level, text, {**values, 'missed': missed}
+        for component, level, text, values in () if self.loop is None else self.loop.health():
+            if not missed:
+                yield component, level, text, values
+            elif level == OK:
+                yield component, WARN, 'inputs began in mid-stream', {**values, 'missed': missed}
+            else:
+                yield component, level, text, {**values, 'missed': missed}
 
     # Connections.
 
@@ -140,18 +135,13 @@ class HostNode(PropulsionNode):
     def _subscribe(self, port: Port, profile: Any, events: Any = None) -> None:
         kind = class_of(port.kind)
         receive = self._receiver(port, kind)
-        if port.lossless and port.qos not in (*_LATCHED, _CLOCK) and self._is_replaying():
+        is_replay = self.has_parameter('replay') and self.get_parameter('replay').value is True
+        if is_replay and port.lossless and port.qos not in (*_LATCHED, _CLOCK):
             receive, events = self._noting_start(port, receive)
-        options: dict[str, Any] = {'event_callbacks': events} if events else {}
-        if port.overridable:
-            options['qos_overriding_options'] = qos.overridable()
         self.entities.append(self.create_subscription(
-            kind, port.topic, receive, profile, raw=kind in KINDS, **options
+            kind, port.topic, receive, profile, raw=kind in KINDS, event_callbacks=events,
+            qos_overriding_options=qos.OVERRIDABLE if port.overridable else None,
         ))
-
-    def _is_replaying(self) -> bool:
-        """Return whether the node replays a recording."""
-        return self.has_parameter('replay') and self.get_parameter('replay').value is True
 
     def _noting_start(
         self, port: Port, receive: Callable[[Any], None]
@@ -212,13 +202,11 @@ class HostNode(PropulsionNode):
         return on_bytes
 
     def _open_outlet(self, outlet: Outlet) -> None:
-        options: dict[str, Any] = (
-            {'qos_overriding_options': qos.overridable()} if outlet.overridable else {}
-        )
         # A simulation may be faster than a recorder; of a latched topic only the last one counts.
         is_lossless = outlet.lossless or (self.is_simulated and outlet.qos not in _LATCHED)
         publisher = self.create_lifecycle_publisher(
-            class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, is_lossless), **options,
+            class_of(outlet.kind), outlet.topic, qos.profile(outlet.qos, is_lossless),
+            qos_overriding_options=qos.OVERRIDABLE if outlet.overridable else None,
         )
         self.entities.append(publisher)
         self._outlets[outlet] = publisher, self.sender(publisher, make_encoder(outlet))
@@ -336,11 +324,31 @@ class HostNode(PropulsionNode):
         self._live = LiveParameters(self, classes, values, check, apply)
 
     def latched_text(self, topic: str, timeout: float) -> str:
-        """Return the latched String of a topic, waiting for it for ``timeout`` [s]."""
-        text = wait_for_text(self, topic, timeout)
-        if text is None:
+        """Return the latched String of a topic, waiting for it for ``timeout`` [s].
+
+        A helper node subscribes, since this node does not spin while it is configured.
+        """
+        received: list[str] = []
+        helper = Node(
+            f'{self.get_name()}_description', namespace=self.get_namespace(), context=self.context,
+            use_global_arguments=False, start_parameter_services=False,
+        )
+        executor = SingleThreadedExecutor(context=self.context)
+        executor.add_node(helper)
+        try:
+            helper.create_subscription(
+                String, topic, lambda message: received.append(message.data), qos.LATCHED
+            )
+            self.get_logger().info(f'waits for the robot description on {topic}')
+            end = time.monotonic() + timeout
+            while not received and time.monotonic() < end:
+                executor.spin_once(timeout_sec=0.1)
+        finally:
+            executor.shutdown()
+            helper.destroy_node()
+        if not received:
             raise ConfigError('description_topic', f'nothing on {topic} within {timeout:g} s')
-        return text
+        return received[0]
 
     def has_type(self, kind: str) -> bool:
         """Return whether a type of messages is installed."""
@@ -357,32 +365,6 @@ def _alike(topic: str, names: Sequence[str]) -> list[str]:
     return [*near, *(name for name in names if name.endswith(topic))]
 
 
-def wait_for_text(node: Node, topic: str, timeout: float) -> str | None:
-    """Return the latched String of a topic, None if none comes within ``timeout`` [s].
-
-    A helper node subscribes, since the node itself does not spin while it is configured.
-    """
-    received: list[str] = []
-    helper = Node(
-        f'{node.get_name()}_description', namespace=node.get_namespace(), context=node.context,
-        use_global_arguments=False, start_parameter_services=False,
-    )
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(helper)
-    try:
-        helper.create_subscription(
-            String, topic, lambda message: received.append(message.data), qos.LATCHED
-        )
-        node.get_logger().info(f'waits for the robot description on {topic}')
-        end = time.monotonic() + timeout
-        while not received and time.monotonic() < end:
-            executor.spin_once(timeout_sec=0.1)
-    finally:
-        executor.shutdown()
-        helper.destroy_node()
-    return received[0] if received else None
-
-
 class FirstMessage:
     """Finds in the graph why no message has come, until the first one.
 
@@ -392,16 +374,14 @@ class FirstMessage:
     ----------
     topics : mapping of str to type
         Message class of each topic on which a message may come.
-    received : Counter, optional
+    received : Counter
         Number of messages that came on each topic, by full name.
     """
 
     def __init__(
-        self, node: Node, topics: Mapping[str, Any], what: str = 'command',
-        received: Counter[str] | None = None,
+        self, node: Node, topics: Mapping[str, Any], what: str, received: Counter[str]
     ) -> None:
-        self._node, self._what = node, what
-        self._received: Counter[str] = Counter() if received is None else received
+        self._node, self._what, self._received = node, what, received
         self._kinds = {
             node.resolve_topic_name(topic): type_name(kind) for topic, kind in topics.items()
         }

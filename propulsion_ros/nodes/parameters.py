@@ -63,7 +63,9 @@ def is_empty(value: Any) -> bool:
 
 
 def _declare(node: Node, parameter: Parameter, default: Any) -> None:
-    key, value = parameter.key, _plain(default)
+    key = parameter.key
+    # A type that rclpy takes.
+    value = (list(default) or None) if isinstance(default, (tuple, list)) else default
     if not parameter.spec.shape:
         node.declare_parameter(key, value, _descriptor(parameter))
         return
@@ -82,13 +84,6 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         read_only=not parameter.spec.live,
         dynamic_typing=True,
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return a default in a type that rclpy takes."""
-    if isinstance(value, (tuple, list)):
-        return list(value) if value else None
-    return value
 
 
 class LiveParameters:

@@ -52,9 +52,9 @@ _AFTER_LINE = 0.2
 """Time from the log line to the end of the process [s]."""
 
 
-def values_of(option: str, argv: Sequence[str]) -> list[str]:
-    """Return the word after each occurrence of an option that ROS reads."""
-    return [value for word, value in itertools.pairwise(argv) if word == option]
+def parameter_files(argv: Sequence[str]) -> list[str]:
+    """Return the parameter files of a command line."""
+    return [value for word, value in itertools.pairwise(argv) if word == '--params-file']
 
 
 def make_executor(kind: str, context: rclpy.Context | None = None) -> Executor:
@@ -106,7 +106,7 @@ def run(
         signal.signal(number, lambda signum, frame: stopped.append(signum))
     try:
         # ROS reads these files by itself, and would block on a FIFO.
-        for path in values_of('--params-file', argv):
+        for path in parameter_files(argv):
             check_file(path)
         domain_id()
         options = parser.parse_args(remove_ros_args(argv)[1:])
@@ -196,8 +196,8 @@ def _hand_over(nodes: Sequence[PropulsionNode]) -> None:
 
 
 @contextmanager
-def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
-    """End the process with a code, after one line, if the context lasts longer than a limit [s].
+def deadline(code: int) -> Iterator[None]:
+    """End the process with a code, after one line, if the context lasts longer than `DEADLINE`.
 
     The middleware may hang as a process ends: Fast DDS did so once in some hundred exits.
 
@@ -210,8 +210,8 @@ def deadline(code: int, limit: float = DEADLINE) -> Iterator[None]:
         return
     line = ctypes.c_char_p(_LINE)
     timers = (
-        _timer(libc, libc.warnx, ctypes.cast(line, ctypes.c_void_p).value, limit),
-        _timer(libc, libc._exit, code, limit + _AFTER_LINE),
+        _timer(libc, libc.warnx, ctypes.cast(line, ctypes.c_void_p).value, DEADLINE),
+        _timer(libc, libc._exit, code, DEADLINE + _AFTER_LINE),
     )
     try:
         yield

@@ -21,7 +21,7 @@ from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
 from propulsion_ros.nodes.host_node import HostNode
 from propulsion_ros.nodes.inverse_fam_node import InverseFamNode
-from propulsion_ros.nodes.spin import run, values_of
+from propulsion_ros.nodes.spin import parameter_files, run
 from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 from propulsion_ros.settings.errors import ConfigError
@@ -68,7 +68,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the graph of a vehicle."""
     argv = list(sys.argv if args is None else args)
     try:
-        graph = checked_graph(argv[1:], values_of('--params-file', argv))
+        graph = checked_graph(argv[1:], parameter_files(argv))
     except ConfigError as error:
         sys.exit(str(error))
 

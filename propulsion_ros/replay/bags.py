@@ -280,17 +280,15 @@ class BagReader:
         if not requests:
             return self.messages(topics)
         begin_ns = next((each.stamp_ns for each in self.messages()), 0)
-        early = sorted((
+        early = []
+        for each in self.messages(requests):
+            is_first = each.type == Kind.STATUSES and is_of_steps(self.decode(each))
             # No message can be written before the begin of a bag.
-            each._replace(stamp_ns=begin_ns if self._is_of_steps(each) else max(
-                begin_ns, each.stamp_ns - _EARLY_NS
-            )) for each in self.messages(requests)
-        ), key=lambda each: each.stamp_ns)
+            due_ns = begin_ns if is_first else max(begin_ns, each.stamp_ns - _EARLY_NS)
+            early.append(each._replace(stamp_ns=due_ns))
+        early.sort(key=lambda each: each.stamp_ns)
         others = self.messages(set(topics) - requests)
         return heapq.merge(early, others, key=lambda message: message.stamp_ns)
-
-    def _is_of_steps(self, message: Recorded) -> bool:
-        return message.type == Kind.STATUSES and is_of_steps(self.decode(message))
 
     def decode(self, message: Recorded) -> Any:
         """Return a message with the fields of its type; arrays are those of numpy.
@@ -364,13 +362,7 @@ class BagWriter:
 
     def __enter__(self) -> BagWriter:
         try:
-            from rosbags.rosbag2 import (
-                CompressionFormat,
-                CompressionMode,
-                StoragePlugin,
-                Writer,
-                WriterError,
-            )
+            from rosbags import rosbag2
         except ImportError as error:
             raise SourceError(printable(self._path), missing()) from error
         if self._path.suffix == ULOG:
@@ -379,14 +371,19 @@ class BagWriter:
             require_absent(path)
         self._made = [each for each in self._folder.parents if kind_of(each) == ABSENT]
         is_sqlite = self._path.suffix == '.db3'
-        plugin = StoragePlugin.SQLITE3 if is_sqlite else StoragePlugin.MCAP
+        plugins = rosbag2.StoragePlugin
         try:
             with writing(self._path):
-                writer = Writer(self._folder, version=9, storage_plugin=plugin)
+                writer = rosbag2.Writer(
+                    self._folder, version=9,
+                    storage_plugin=plugins.SQLITE3 if is_sqlite else plugins.MCAP,
+                )
                 if not is_sqlite:
-                    writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+                    writer.set_compression(
+                        rosbag2.CompressionMode.STORAGE, rosbag2.CompressionFormat.ZSTD
+                    )
                 self._writer: Any = self._stack.enter_context(writer)
-        except WriterError as error:
+        except rosbag2.WriterError as error:
             raise SourceError(printable(self._path), text_of(error)) from error
         self._types = Wire().types
         return self
@@ -440,21 +437,14 @@ class BagWriter:
 
 def _qos(profile: Any) -> Any:
     """Return a quality of service of rclpy as that of rosbags."""
-    from rosbags.interfaces import (
-        Qos,
-        QosDurability,
-        QosHistory,
-        QosLiveliness,
-        QosReliability,
-        QosTime,
-    )
+    from rosbags import interfaces as of
 
-    never = QosTime(2147483647, 4294967295)
-    return Qos(
+    never = of.QosTime(2147483647, 4294967295)
+    return of.Qos(
         # The graph does not know the history of publishers.
-        history=QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
-        reliability=QosReliability(int(profile.reliability)),
-        durability=QosDurability(int(profile.durability)),
-        deadline=never, lifespan=never, liveliness=QosLiveliness.AUTOMATIC,
+        history=of.QosHistory.KEEP_LAST, depth=max(int(profile.depth), 1),
+        reliability=of.QosReliability(int(profile.reliability)),
+        durability=of.QosDurability(int(profile.durability)),
+        deadline=never, lifespan=never, liveliness=of.QosLiveliness.AUTOMATIC,
         liveliness_lease_duration=never, avoid_ros_namespace_conventions=False,
     )

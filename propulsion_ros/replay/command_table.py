@@ -111,18 +111,6 @@ def stamp_text(stamp_ns: int) -> str:
     return f'{seconds}.{nanoseconds:09d}'
 
 
-def read_header(path: Path) -> tuple[str, list[str], Iterator[tuple[str, list[str]]]]:
-    """Return the place of the header, its cells, and the rows that follow with their places.
-
-    Raises `SourceError` if the file cannot be read or has no line.
-    """
-    rows = read_rows(path)
-    place, header = next(rows, (f'{printable(path)}:1', []))
-    if not header:
-        raise SourceError(place, f'expected a header {STAMP},..., got no lines')
-    return place, header, rows
-
-
 @dataclass
 class Row:
     """Content of one row of a table."""

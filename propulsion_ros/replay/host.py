@@ -12,7 +12,7 @@ from typing import Any
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.ports import OK, Complaints, Loop, Outlet, Port, WithoutGraph
-from propulsion_ros.replay.plain import Maker, maker_of
+from propulsion_ros.replay.plain import plain_message
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import as_word
 
@@ -34,6 +34,8 @@ class Bus:
 
     Attributes
     ----------
+    kinds : dict of str
+        Type of each topic that some loop has a port for.
     now_ns : int
         Time of the newest /clock if that is given, else of the recording of the newest message.
     steady_ns : int
@@ -45,22 +47,13 @@ class Bus:
     ) -> None:
         self._emit, self.given, self._depth_first = emit, frozenset(given), depth_first
         self._takers: dict[str, list[Callable[[Any], None]]] = defaultdict(list)
-        self._kinds: dict[str, str] = {}
+        self.kinds: dict[str, str] = {}
         self._waiting: deque[tuple[str, Any]] = deque()
         self.now_ns = self.steady_ns = 0
-
-    @property
-    def wanted(self) -> frozenset[str]:
-        """Topics that some loop has a port for."""
-        return frozenset(self._takers)
 
     def takers(self, topic: str) -> int:
         """Return how many ports take a topic."""
         return len(self._takers.get(topic, ()))
-
-    def ends_with(self, topics: Iterable[str]) -> bool:
-        """Return whether what loops publish on some topics reaches no loop."""
-        return all(topic in self.given or not self.takers(topic) for topic in topics)
 
     def pass_time(self, stamp_ns: int, is_clock: bool) -> None:
         """Set the time to that of a recorded message, or of a clock."""
@@ -71,16 +64,12 @@ class Bus:
     def subscribe(self, topic: str, kind: str, take: Callable[[Any], None]) -> None:
         """Call ``take`` with each message of a topic."""
         self._takers[topic].append(take)
-        self._kinds[topic] = kind
-
-    def wanted_of(self, kinds: Collection[str]) -> frozenset[str]:
-        """Return the topics of some types that some loop has a port for."""
-        return frozenset(topic for topic, kind in self._kinds.items() if kind in kinds)
+        self.kinds[topic] = kind
 
     def check(self, topic: str, kind: str) -> None:
         """Raise `SourceError` if a topic is not of the type that its ports take."""
-        if self._kinds.get(topic, kind) != kind:
-            raise SourceError(topic, f'expected {self._kinds[topic]}, got {kind}')
+        if self.kinds.get(topic, kind) != kind:
+            raise SourceError(topic, f'expected {self.kinds[topic]}, got {kind}')
 
     def feed(self, topic: str, message: Any, stamp_ns: int) -> None:
         """Give a message from outside to its ports in turn.
@@ -155,13 +144,13 @@ class LoopHost(WithoutGraph):
         complaints = Complaints(lambda line: self.log('warn', line), self.steady_ns)
         self.complain = complaints.add
         self.counts: Counter[str] = complaints.counts
-        self._outlets: dict[Outlet, tuple[str, Maker]] = {}
+        self._outlets: dict[Outlet, str] = {}
 
     def run(self, loop: Loop) -> None:
         """Connect a loop and start it."""
         self.loop = loop
         for outlet in loop.outlets:
-            self._outlets[outlet] = self.resolve_topic_name(outlet.topic), maker_of(outlet)
+            self._outlets[outlet] = self.resolve_topic_name(outlet.topic)
         for port in loop.ports:
             self._bus.subscribe(self.resolve_topic_name(port.topic), port.kind, self._taking(port))
         self.is_active = True
@@ -170,7 +159,7 @@ class LoopHost(WithoutGraph):
     @property
     def published_topics(self) -> set[str]:
         """Full names of the topics that the loop publishes."""
-        return {topic for topic, _ in self._outlets.values()}
+        return set(self._outlets.values())
 
     def _taking(self, port: Port) -> Callable[[Any], None]:
         def take(message: Any) -> None:
@@ -195,8 +184,8 @@ class LoopHost(WithoutGraph):
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload, while active."""
         if self.is_active:
-            topic, make = self._outlets[outlet]
-            self._bus.publish(topic, outlet.kind, make(outlet, stamp_ns, payload))
+            message = plain_message(outlet, stamp_ns, payload)
+            self._bus.publish(self._outlets[outlet], outlet.kind, message)
 
     def log(self, level: str, line: str) -> None:
         """Log a line."""

@@ -107,10 +107,10 @@ class Wire:
         rows = np.frombuffer(b''.join(alike), np.uint8).reshape(len(alike), len(data))
         differs = (rows[:, parts.fixed] != rows[0, parts.fixed]).any(axis=1)
         rows = rows[:int(differs.argmax())] if differs.any() else rows
-        stamps = _array_of(rows[:, STAMP], STAMP_TYPE)[:, 0]
+        stamps = np.ascontiguousarray(rows[:, STAMP]).view(STAMP_TYPE)[:, 0]
         return CommandRows(
             stamps['sec'].astype(np.int64) * SECOND + stamps['nanosec'], names, {
-                field: _array_of(rows[:, part], np.dtype('<f8'))
+                field: np.ascontiguousarray(rows[:, part]).view('<f8')
                 for field, part in zip(FIELDS, parts.numbers, strict=True)
                 if part.start < part.stop
             },
@@ -158,11 +158,6 @@ def joint_parts(data: bytes) -> Parts:
     return Parts(fixed, [numbers() for _ in FIELDS])
 
 
-def _array_of(rows: NDArray[np.uint8], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return the bytes of rows as an array of a type, (t, k)."""
-    return np.ascontiguousarray(rows).view(kind)
-
-
 def missing() -> str:
     """Return how to get rosbags; called only if it is missing, as reading metadata is slow."""
     return f'the Python package rosbags reads and writes bags: {how_to_get("rosbags")}'
@@ -173,14 +168,9 @@ def text_of(error: Exception) -> str:
     return ' '.join(str(error).split()) or type(error).__name__
 
 
-def maker_of(outlet: Outlet) -> Maker:
-    """Return ``make(outlet, stamp_ns, payload)`` for an outlet, which copies the payload.
-
-    Raises `LookupError` for a kind of message that no loop of a replay publishes yet.
-    """
-    if outlet.kind not in _MAKERS:
-        raise LookupError(f'{outlet.topic}: a replay has no {outlet.kind}')
-    return _MAKERS[outlet.kind]
+def plain_message(outlet: Outlet, stamp_ns: int, payload: Any) -> Plain:
+    """Return the message of a payload, which is copied."""
+    return _MAKERS[outlet.kind](outlet, stamp_ns, payload)
 
 
 class TickRows(NamedTuple):
@@ -201,7 +191,7 @@ class TickRows(NamedTuple):
             payload = row(*(each[i] if isinstance(each, np.ndarray) else each for each in payload))
         else:
             payload = payload[i]
-        return maker_of(self.outlet)(self.outlet, int(self.stamps[i]), payload)
+        return plain_message(self.outlet, int(self.stamps[i]), payload)
 
     def numbers(self) -> list[FloatArray]:
         """Return the numbers of the messages, in their order, (t, k) for each group of them."""
@@ -218,7 +208,7 @@ class TickRows(NamedTuple):
         rows: NDArray[np.uint8] = np.tile(np.frombuffer(data, np.uint8), (len(self.stamps), 1))
         stamps = np.empty(len(rows), STAMP_TYPE)
         stamps['sec'], stamps['nanosec'] = np.divmod(self.stamps, SECOND)
-        rows[:, STAMP] = _bytes_of(stamps)
+        rows[:, STAMP] = stamps[:, None].view(np.uint8)
         numbers = self.numbers()
         parts = (
             joint_parts(data).numbers if self.outlet.kind == Kind.JOINTS
@@ -226,7 +216,7 @@ class TickRows(NamedTuple):
         )
         given = [part for part in parts if part.start < part.stop]
         for part, values in zip(given, numbers, strict=True):
-            rows[:, part] = _bytes_of(np.ascontiguousarray(values, '<f8'))
+            rows[:, part] = np.ascontiguousarray(values, '<f8').view(np.uint8)
         return rows
 
 
@@ -369,8 +359,3 @@ _MAKERS: Mapping[str, Maker] = {
     Kind.STRING: _data(str),
 }
 """Makers of the messages of each kind."""
-
-
-def _bytes_of(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return the bytes of rows, (t, size)."""
-    return values.view(np.uint8).reshape(len(values), -1)

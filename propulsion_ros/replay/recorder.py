@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import rclpy
-from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import GetParameters
 from rclpy.client import Client
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -21,6 +20,7 @@ from rosgraph_msgs.msg import Clock
 
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
+from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.messages.rclpy_private import RCLError, reason_of
 from propulsion_ros.replay.bags import Recorded
 from propulsion_ros.replay.plain import SECOND, STAMP
@@ -230,8 +230,7 @@ class Recorder(Node):
         pace_ns = min(self._paced.values(), default=-1)
         if self._pacer and pace_ns not in (-1, self._pace_ns):
             self._pace_ns = pace_ns
-            seconds, part = divmod(pace_ns, SECOND)
-            self._pacer.publish(Clock(clock=Time(sec=seconds, nanosec=part)))
+            self._pacer.publish(Clock(clock=ns_to_stamp(pace_ns)))
 
     def _on_message(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes

@@ -107,7 +107,10 @@ class Robot:
         given = ParameterFile(choice.config)
         files, specs = _specs(choice, given, inputs)
         names = [spec.name for spec in specs]
-        _check_only(choice, names)
+        for name in choice.only:
+            if name not in names:
+                hint = known_hint(name, names, 'found')
+                raise SourceError(printable(choice.config), f'no node {name!r}{hint}')
         self.hosts = [
             self._run(spec, files) for spec in specs if not choice.only or spec.name in choice.only
         ]
@@ -154,7 +157,7 @@ class Robot:
             port.topic == CLOCK_TOPIC and getattr(host.loop, 'takes_clock', True)
             for host in self.hosts for port in host.loop.ports
         )
-        return self.bus.wanted - (set() if needs_clock else {CLOCK_TOPIC})
+        return frozenset(self.bus.kinds) - (set() if needs_clock else {CLOCK_TOPIC})
 
     @property
     def unjoined(self) -> str:
@@ -174,13 +177,13 @@ class Robot:
     def step_requests(self) -> list[str]:
         """Topics of the requests that determined the steps of nodes besides their inputs."""
         return [
-            host.resolve_topic_name(port.topic) for host, loop in self._stepped
+            host.resolve_topic_name(port.topic) for host, loop in self.stepped
             for port in loop.record.ports
         ]
 
     def flush(self) -> list[Published]:
         """Let the loops make the steps due at the end of a recording; return their messages."""
-        for _, loop in self._stepped:
+        for _, loop in self.stepped:
             loop.flush()
         return self.feed_together((), 0)
 
@@ -190,12 +193,8 @@ class Robot:
             getattr(host.loop, 'conclude', lambda: None)()
 
     @property
-    def commanded(self) -> list[LoopHost]:
-        """Hosts of the loops that take commands."""
-        return [host for host, _ in self._stepped]
-
-    @property
-    def _stepped(self) -> list[tuple[LoopHost, StampedPorts]]:
+    def stepped(self) -> list[tuple[LoopHost, StampedPorts]]:
+        """Hosts and loops that take commands."""
         return [
             (host, host.loop) for host in self.hosts if isinstance(host.loop, StampedPorts)
         ]
@@ -320,10 +319,3 @@ def _of_file(
             )
         elif name == _FLIGHT_STATE:
             yield NodeSpec('flight_state_node', name, {})
-
-
-def _check_only(choice: Choice, names: Sequence[str]) -> None:
-    for name in choice.only:
-        if name not in names:
-            hint = known_hint(name, names, 'found')
-            raise SourceError(printable(choice.config), f'no node {name!r}{hint}')

@@ -22,9 +22,9 @@ from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.steering.steered import measured_joints
 from propulsion_ros.replay.bags import BagReader, Recorded
-from propulsion_ros.replay.command_table import Columns, Row, read_header
+from propulsion_ros.replay.command_table import STAMP, Columns, Row, read_rows
 from propulsion_ros.replay.host import CLOCK_TOPIC, LoopHost
-from propulsion_ros.replay.plain import TickRows, clock_message, maker_of
+from propulsion_ros.replay.plain import TickRows, clock_message, plain_message
 from propulsion_ros.replay.robot import Inputs, Published, Robot
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import TABLE_LIMIT, opened, printable
@@ -104,7 +104,7 @@ class RowMessages:
 
     def _message(self, name: str, stamp_ns: int, payload: Any) -> tuple[str, Any]:
         outlet = self._outlets[name]
-        return outlet.topic, maker_of(outlet)(outlet, stamp_ns, payload)
+        return outlet.topic, plain_message(outlet, stamp_ns, payload)
 
 
 _CLOCK_STEP_NS = 1_000_000_000  # longest step of the clock between rows [ns]
@@ -252,7 +252,10 @@ class TableSource:
 
     def __init__(self, path: Path, is_bare: bool) -> None:
         self._path, self._is_bare = path, is_bare
-        self._place, self._header, self._rows = read_header(path)
+        self._rows = read_rows(path)
+        self._place, self._header = next(self._rows, (f'{printable(path)}:1', []))
+        if not self._header:
+            raise SourceError(self._place, f'expected a header {STAMP},..., got no lines')
 
     @property
     def inputs(self) -> Inputs:
@@ -273,7 +276,7 @@ class TableSource:
 
         A robot with a single node may have a loop that takes blocks.
         """
-        makers = [RowMessages(host) for host in robot.commanded]
+        makers = [RowMessages(host) for host, _ in robot.stepped]
         columns = Columns(
             self._place, self._header, {name for maker in makers for name in maker.names}
         )
@@ -340,7 +343,7 @@ def _check_wanted(
     place: str, header: Sequence[str], robot: Robot, may_be_result: bool
 ) -> None:
     """Raise `SourceError` for a column that no loop takes, or warn where it may be a result."""
-    wanted = {topic.rpartition('/')[2] for topic in robot.bus.wanted}
+    wanted = {topic.rpartition('/')[2] for topic in robot.bus.kinds}
     for prefix, topic in (
         ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
     ):
@@ -483,7 +486,9 @@ def block_loops(robot: Robot, is_timed: bool) -> dict[str, BlockLoop]:
     for host in robot.hosts:
         loop = host.loop
         port = loop.run_port if isinstance(loop, ActuatorPorts) else None
-        if isinstance(loop, ActuatorPorts) and port and bus.ends_with(host.published_topics):
+        # What it publishes reaches no loop.
+        is_last = all(each in bus.given or not bus.takers(each) for each in host.published_topics)
+        if isinstance(loop, ActuatorPorts) and port and is_last:
             topic = host.resolve_topic_name(port.topic)
             loops[topic] = BlockLoop(robot, host, loop, is_timed)
     return {topic: loop for topic, loop in loops.items() if bus.takers(topic) == 1}

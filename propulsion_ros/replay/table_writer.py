@@ -46,7 +46,13 @@ def columns_of(loop: Loop) -> list[str]:
             *(f'{name}.{part}' for names, own in parts for name in names for part in own),
         ]
     if isinstance(loop, EstimatePorts):
-        return [*_of_estimate(loop)]
+        nozzles = loop.family.actuator_names
+        impellers = loop.family.command_names[len(nozzles):]
+        return [
+            *(f'{name}.position' for name in nozzles), *(f'{name}.effort' for name in nozzles),
+            *(f'{name}.velocity' for name in impellers), *wrench_columns('wrench'),
+            *wrench_columns('residual'), *wrench_columns('wrench_std'),
+        ]
     return []
 
 
@@ -57,15 +63,6 @@ def _of_state(loop: ActuatorPorts) -> Iterator[str]:
         for field, values in states.items():
             if values is not None and not np.isnan(values[i]):
                 yield f'{name}.{field}'
-
-
-def _of_estimate(loop: EstimatePorts) -> Iterator[str]:
-    nozzles = loop.family.actuator_names
-    yield from (f'{name}.position' for name in nozzles)
-    yield from (f'{name}.effort' for name in nozzles)
-    yield from (f'{name}.velocity' for name in loop.family.command_names[len(nozzles):])
-    for kind in ('wrench', 'residual', 'wrench_std'):
-        yield from wrench_columns(kind)
 
 
 class TableWriter:
@@ -135,10 +132,16 @@ class TableWriter:
     ) -> None:
         """Take the numbers of some topics of one node at a stamp."""
         if stamp_ns < max(topic.newest_ns for topic in topics):
-            self._begin_anew()
+            # After a jump back nothing is added to the open rows any more.
+            self._write_until(math.inf)
+            for each in filter(None, self._topics.values()):
+                each.newest_ns = -math.inf
         for topic in topics:
             topic.newest_ns = stamp_ns
-        self._fill(self._row(stamp_ns), names, numbers)
+        if stamp_ns not in self._open:
+            self._open[stamp_ns] = {}
+            heapq.heappush(self._stamps, stamp_ns)
+        self._fill(self._open[stamp_ns], names, numbers)
         self._write_until(self._complete_before(topics[0].node, stamp_ns))
 
     def _topic(self, name: str) -> _Topic | None:
@@ -151,11 +154,14 @@ class TableWriter:
         *above, last = name.split('/')
         is_part = above[-1] in ('tanks', 'battery_state')
         kind, node = above[-1] if is_part else last, above[-2 if is_part else -1]
-        names = [f'{last}.{part}' for part in TANK_PARTS]
-        form = (
-            _numbers(names, _inertia)._replace(chosen=[0, 4, 7, 9]) if kind == 'tanks'
-            else _form_of(kind, self._is_known)
-        )
+        form = {'state': _STATE, 'fit': _STATE, 'battery_state': _BATTERY}.get(kind)
+        if kind == 'tanks':
+            names = [f'{last}.{part}' for part in TANK_PARTS]
+            form = _numbers(names, _inertia)._replace(chosen=[0, 4, 7, 9])
+        elif kind in ('wrench', 'residual'):
+            form = _numbers(wrench_columns(kind), lambda each: msg_to_wrench(each).tolist())
+        elif kind == 'covariance' and self._is_known:
+            form = _numbers(wrench_columns('wrench_std'), _deviations)
         return _Topic(node, self._prefix(node), form) if form else None
 
     def _prefix(self, node: str) -> str:
@@ -173,20 +179,6 @@ class TableWriter:
                         continue
                     columns[name] = None
                 row[name] = number
-
-    def _row(self, stamp_ns: int) -> dict[str, float]:
-        row = self._open.get(stamp_ns)
-        if row is None:
-            row = self._open[stamp_ns] = {}
-            heapq.heappush(self._stamps, stamp_ns)
-        return row
-
-    def _begin_anew(self) -> None:
-        """Write the open rows, which are of before a jump back."""
-        self._write_until(math.inf)
-        for topic in self._topics.values():
-            if topic is not None:
-                topic.newest_ns = -math.inf
 
     def _complete_before(self, node: str, stamp_ns: int) -> float:
         """Return the stamp before which nothing is added to a row any more."""
@@ -267,19 +259,6 @@ class _Topic:
             self._key = key
             self._names = [self._prefix + name for name in self.form.names(message)]
         return self._names
-
-
-def _form_of(name: str, is_known: bool) -> _Form | None:
-    """Return the form of a topic by the last part of its name, None if a table has none."""
-    if name in ('state', 'fit'):
-        return _STATE
-    if name in ('wrench', 'residual'):
-        return _numbers(wrench_columns(name), lambda message: msg_to_wrench(message).tolist())
-    if name == 'battery_state':
-        return _BATTERY
-    if name == 'covariance' and is_known:
-        return _numbers(wrench_columns('wrench_std'), _deviations)
-    return None
 
 
 def _numbers(names: Sequence[str], numbers: Callable[[Any], list[float]]) -> _Form:

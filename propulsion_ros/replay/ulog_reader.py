@@ -32,7 +32,7 @@ from propulsion_ros.loops.payloads import (
 )
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.models.common.rotation import matrix_of, product
-from propulsion_ros.replay.plain import Wire, maker_of
+from propulsion_ros.replay.plain import Wire, plain_message
 from propulsion_ros.settings.errors import SourceError, one_line
 from propulsion_ros.settings.files import opened, printable
 from propulsion_ros.settings.imports import how_to_get
@@ -337,7 +337,7 @@ class _Messages(NamedTuple):
     numbers: FloatArray
     """Numbers of each message, (t, k)."""
     payload: Callable[[list[float]], Any]
-    """Returns the payload of a message for `maker_of` from its numbers."""
+    """Returns the payload of a message for `plain_message` from its numbers."""
 
 
 class UlogReader:
@@ -410,9 +410,8 @@ class UlogReader:
         given: _Messages = connection.messages
         frame = 'odom' if given.kind == Kind.ODOMETRY else 'base_link'
         outlet = Outlet(connection.topic, given.kind, 'result', frame=frame)
-        make = maker_of(outlet)
         for stamp_ns, row in zip(given.stamps, given.numbers, strict=True):
-            message = make(outlet, int(stamp_ns), given.payload(row.tolist()))
+            message = plain_message(outlet, int(stamp_ns), given.payload(row.tolist()))
             yield connection, int(stamp_ns), self._wire.serialise(message, given.kind)
 
 

@@ -20,7 +20,7 @@ from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.payloads import Kind, OdometryRow
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.plain import SECOND, Wire, maker_of
+from propulsion_ros.replay.plain import SECOND, Wire, plain_message
 from propulsion_ros.rocketpy.sensors import SOURCES, Reading, SensorFault, Source, found, message_of
 from propulsion_ros.settings.errors import SourceError, naming
 from propulsion_ros.settings.files import save_text
@@ -327,7 +327,7 @@ class _Flight:
         elif outlet.topic == '~/events':
             self.events += [Happened(time, status.name, stamp) for status in payload]
         elif outlet.topic == '~/requests':
-            message = maker_of(outlet)(outlet, stamp_ns, payload)
+            message = plain_message(outlet, stamp_ns, payload)
             self._keep('requests', outlet.kind, self._host.steady, message)
 
 
@@ -399,14 +399,13 @@ def _motion(flight: Any, begin_ns: int) -> Iterator[tuple[int, str, str, Any]]:
     from scipy.spatial.transform import Rotation
 
     velocity = Rotation.from_quat(unit).inv().apply(velocity)
-    make = maker_of(_ODOMETRY)
     for i, each in enumerate(time.tolist()):
         stamp_ns = begin_ns + round(each * SECOND)
         row = OdometryRow(
             'base_link', (x[i], y[i], z[i] - flight.env.elevation), unit[i], velocity[i],
             (w1[i], w2[i], w3[i]),
         )
-        yield stamp_ns, _ODOMETRY.topic, _ODOMETRY.kind, make(_ODOMETRY, stamp_ns, row)
+        yield stamp_ns, _ODOMETRY.topic, _ODOMETRY.kind, plain_message(_ODOMETRY, stamp_ns, row)
 
 
 def _at(source: Any, time: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from propulsion_ros.models.common.atmosphere import (
     altitude_of_pressure,
     temperature_and_pressure,
 )
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import plain_message
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import FloatArray
@@ -323,7 +323,7 @@ def message_of(
     if source == FIX:
         return _fix(stamp_ns, values, sensors[0])
     row = PressureRow(values[0]) if source == PRESSURE else ImuRow(values[:3], values[3:])
-    return maker_of(_OUTLETS[source])(_OUTLETS[source], stamp_ns, row)
+    return plain_message(_OUTLETS[source], stamp_ns, row)
 
 
 def _fix(stamp_ns: int, values: Sequence[float], receiver: Any) -> Plain:

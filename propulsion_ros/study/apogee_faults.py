@@ -10,13 +10,7 @@ import numpy as np
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.study.apogee_flights import (
-    Log,
-    Rows,
-    climb_speed,
-    coast_begin,
-    with_velocity,
-)
+from propulsion_ros.study.apogee_flights import Log, Rows, with_velocity
 from propulsion_ros.study.draws import Rng
 
 Fault = Callable[[Rng, Log], Log]
@@ -225,7 +219,8 @@ def start(rng: Rng, log: Log, earliest: float, latest: float) -> Log:
 
 def in_coast(rng: Rng, log: Log) -> Log:
     """Return a log that begins in the coast, at two fifths of the ascent."""
-    return log.kept(log.arrival >= coast_begin(log))
+    begin = max(float(log.arrival[0]), 0.0)
+    return log.kept(log.arrival >= begin + 0.4 * (log.end - begin))
 
 
 def clock_step(rng: Rng, log: Log, size: float, earliest: float, latest: float) -> Log:
@@ -309,7 +304,9 @@ def two_stages(rng: Rng, log: Log, before: float, silence: float, columns: tuple
     known = np.isfinite(log.altitude)
     begun = float(np.interp(light, log.arrival[known], log.altitude[known]))
     net, burn = rng.uniform(20.0, 80.0), rng.uniform(1.5, 4.0)
-    time, altitude, speed, force = _two_burns(begun, climb_speed(log, light), net, burn)
+    # In free flight the speed is by the time to the first apogee.
+    climb = STANDARD_GRAVITY * (log.end - light)
+    time, altitude, speed, force = _two_burns(begun, climb, net, burn)
     apogee = light + float(time[np.argmax(altitude)])
     kept = log.arrival < light
     rows = np.arange(light, apogee + 30.0, max(float(np.median(np.diff(log.arrival))), 0.01))

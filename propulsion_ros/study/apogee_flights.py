@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY, density, speed_of_sound
 from propulsion_ros.replay.flight_log import read_flight_log
 from propulsion_ros.settings.errors import SourceError
@@ -108,17 +106,6 @@ def with_velocity(log: Log) -> Log:
     return replace(log, velocity=np.interp(log.arrival, grid, speed))
 
 
-def coast_begin(log: Log) -> float:
-    """Return a time at which the flight certainly coasts, two fifths of the way to apogee [s]."""
-    start = max(float(log.arrival[0]), 0.0)
-    return start + 0.4 * (log.end - start)
-
-
-def climb_speed(log: Log, time: float) -> float:
-    """Return the upward speed in free flight before the apogee of a log, at a time [m/s]."""
-    return STANDARD_GRAVITY * (log.end - time)
-
-
 _FORM = '{"NAME": {"apogee_t": 17.3}}'
 
 
@@ -177,20 +164,16 @@ def _reference(node: JsonNode, path: Path) -> Reference:
 
 def read_logs(folder: Path) -> list[Log]:
     """Return the flown logs of a folder that has references."""
-    return [
-        _log_of(name, read_flight_log(reference.path), reference)
-        for name, reference in references_of(folder).items()
-    ]
-
-
-def _log_of(name: str, samples: Sequence[Sample], reference: Reference) -> Log:
-    time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
-    return Log(
-        name, time, time, np.array([sample.altitude for sample in samples]),
-        np.array([sample.velocity for sample in samples]),
-        np.array([sample.acceleration for sample in samples]),
-        reference.time, 0.0 if math.isnan(reference.uncertainty) else reference.uncertainty,
-    )
+    logs = []
+    for name, reference in references_of(folder).items():
+        rows = [sample[:4] for sample in read_flight_log(reference.path)]
+        stamp_ns, altitude, velocity, force = np.array(rows, float).reshape(-1, 4).T.copy()
+        time = stamp_ns * 1e-9
+        uncertainty = 0.0 if math.isnan(reference.uncertainty) else reference.uncertainty
+        logs.append(
+            Log(name, time, time, altitude, velocity, force, reference.time, uncertainty)
+        )
+    return logs
 
 
 @dataclass(frozen=True)

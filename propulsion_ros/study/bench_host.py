@@ -36,7 +36,7 @@ class BenchHost(WithoutGraph):
     def complain(self, key: str, line: str) -> None:
         """Count and keep a complaint."""
         self.counts[key] += 1
-        self.lines.append(('warn', line))
+        self.log('warn', line)
 
     def log(self, level: str, line: str) -> None:
         """Keep a line."""

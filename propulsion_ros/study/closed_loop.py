@@ -22,7 +22,7 @@ from propulsion_ros.loops.decoders import msg_to_motion, stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, Emit, LoopHost
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import plain_message
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.yaml_file import placing, settings_of
@@ -65,7 +65,7 @@ class ClosedLoop:
         self._bus = Bus(emit)
         self._bus.subscribe(CLOCK_TOPIC, Kind.CLOCK, self._keep_time)
         self.lines: list[str] = []
-        self._outlets: dict[str, tuple[Outlet, Callable[..., Any]]] = {}
+        self._outlets: dict[str, Outlet] = {}
         self._requested: list[str] | None = None
         self._hosts = {spec.name: self._run(spec, files) for spec in graph.nodes}
         self._body = self._hosts[BODY]
@@ -147,24 +147,21 @@ class ClosedLoop:
 
     def _send(self, topic: str, stamp_ns: int, command: Command) -> None:
         is_new = topic not in self._outlets
-        if is_new:
-            self._check_taken(topic)
+        if is_new and not self._bus.takers(f'/{topic}'):
+            known = sorted(
+                each.strip('/') for each, kind in self._bus.kinds.items()
+                if kind in (Kind.JOINTS, Kind.WRENCH) and each not in self.published_topics
+            )
+            hint = known_hint(topic, known, 'found')
+            raise SourceError('steer()', f'no node receives {topic!r}{hint}')
         payload = payload_of(topic, command)
         if is_new:
             kind = Kind.JOINTS if isinstance(payload, JointRow) else Kind.WRENCH
             self._bus.check(f'/{topic}', kind)
-            outlet = Outlet(f'/{topic}', kind, 'command', self._frame)
-            self._outlets[topic] = outlet, maker_of(outlet)
-        outlet, make = self._outlets[topic]
-        self._bus.publish(outlet.topic, outlet.kind, make(outlet, stamp_ns, payload))
-
-    def _check_taken(self, topic: str) -> None:
-        """Raise `SourceError` if no node receives a topic."""
-        if not self._bus.takers(f'/{topic}'):
-            wanted = self._bus.wanted_of((Kind.JOINTS, Kind.WRENCH)) - self.published_topics
-            known = sorted(each.strip('/') for each in wanted)
-            hint = known_hint(topic, known, 'found')
-            raise SourceError('steer()', f'no node receives {topic!r}{hint}')
+            self._outlets[topic] = Outlet(f'/{topic}', kind, 'command', self._frame)
+        outlet = self._outlets[topic]
+        message = plain_message(outlet, stamp_ns, payload)
+        self._bus.publish(outlet.topic, outlet.kind, message)
 
 
 def running(

@@ -19,7 +19,6 @@ MODES = ('value', 'factor', 'offset')
 """Effect of a drawn number on a parameter: its value, a factor on it, or an offset to it."""
 
 Rng = np.random.Generator
-_Draw = Callable[[Rng, int], Any]
 
 
 def generator(seed: int, case: int, name: str = '') -> Rng:
@@ -56,7 +55,17 @@ class Variable:
 
     def draw(self, seed: int, case: int) -> Any:
         """Draw the value of a case from the distribution, which must be no grid."""
-        value = _drawer(self.kind, self.given)(generator(seed, case, self.name), case)
+        if self.kind == 'counter':
+            return self.given + case
+        rng = generator(seed, case, self.name)
+        if self.kind == 'choice':
+            return self.given[int(rng.integers(len(self.given)))]
+        if self.kind in _PAIRS:
+            value = _PAIRS[self.kind][1](rng, *self.given)
+        else:
+            from scipy import stats
+
+            value = getattr(stats, self.kind)(**self.given).rvs(random_state=rng)
         return value.item() if isinstance(value, np.generic) else value
 
 
@@ -162,16 +171,3 @@ _PAIRS: Mapping[str, tuple[str, Callable[[Rng, Any, Any], Any]]] = {
     ),
 }
 """Distributions of two numbers: their meaning, and a function that draws from them."""
-
-
-def _drawer(kind: str, given: Any) -> _Draw:
-    """Return a function that draws the value of a case."""
-    if kind in _PAIRS:
-        return lambda rng, case: _PAIRS[kind][1](rng, *given)
-    if kind == 'choice':
-        return lambda rng, case: given[int(rng.integers(len(given)))]
-    if kind == 'counter':
-        return lambda rng, case: given + case
-    from scipy import stats
-
-    return lambda rng, case: getattr(stats, kind)(**given).rvs(random_state=rng)

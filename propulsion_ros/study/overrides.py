@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -75,13 +75,15 @@ def parameters_of_case(
             raise SourceError(variable.name, f'no node {node!r}{hint}')
         values = found.setdefault(node, {})
         indexed = _INDEXED.fullmatch(key)
+        if indexed is None and variable.mode == 'value':
+            values[key] = number
+            continue
+        key = indexed[1] if indexed else key
+        base = values[key] if key in values else base_of(node, key)
         if indexed is None:
-            is_own = variable.mode == 'value'
-            base = None if is_own else values.get(key, None) or base_of(node, key)
             values[key] = changed(base, variable, number)
             continue
-        key, index = indexed[1], int(indexed[2])
-        base = values.get(key) or base_of(node, key)
+        index = int(indexed[2])
         try:
             rows = np.array(base, dtype=float)
         except (TypeError, ValueError):
@@ -108,18 +110,11 @@ def with_mass(description: str, factor: float) -> str:
     if factor <= 0.0:
         raise ConfigError(MASS, f'expected a factor above 0, got {factor:g}')
     root = copy.deepcopy(parse_urdf(description))
-    for inertial in root.iter('inertial'):
-        for element in inertial:
-            if element.tag == 'mass':
-                _scale(element, ('value',), factor)
-            elif element.tag == 'inertia':
-                _scale(element, tuple(element.attrib), factor)
+    for element in root.iterfind('.//inertial/*'):
+        if element.tag in ('mass', 'inertia'):
+            for name in ('value',) if element.tag == 'mass' else element.attrib:
+                element.set(name, repr(float(element.attrib[name]) * factor))
     return tostring(root, encoding='unicode')
-
-
-def _scale(element: Any, names: Iterable[str], factor: float) -> None:
-    for name in names:
-        element.set(name, repr(float(element.get(name)) * factor))
 
 
 class Base:
@@ -154,21 +149,19 @@ class Base:
 
     def _settings_of(self, node: str) -> list[Any]:
         """Return the configurations of a node, which are built once."""
-        if node not in self._built:
-            self._built[node] = list(self._settings(node, settings_of(self._files, node)))
-        return self._built[node]
-
-    def _settings(self, node: str, given: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the configurations of a node."""
+        if node in self._built:
+            return self._built[node]
+        given, found = settings_of(self._files, node), []
         if node == BODY:
             # Topics are required, but have no effect here.
-            yield build(VehicleParams, {**given, 'wrench_topics': [BODY], 'deployer_topic': BODY})
+            fixed = {'wrench_topics': [BODY], 'deployer_topic': BODY}
+            found = [build(VehicleParams, {**given, **fixed})]
         elif (block := self._blocks.get(node)) or given:
-            _, setting = read_setting(
-                GivenParameters(node, given), ActuatorNodeParams, lambda own: block
-            )
-            yield setting.build(setting.family_type.Params)
-            yield setting.build(LoopParams)
+            parameters = GivenParameters(node, given)
+            _, setting = read_setting(parameters, ActuatorNodeParams, lambda own: block)
+            found = [setting.build(each) for each in (setting.family_type.Params, LoopParams)]
+        self._built[node] = found
+        return found
 
 
 class RobotCases:

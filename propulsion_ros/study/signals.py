@@ -23,11 +23,6 @@ _AXES = 'xyz'
 _OPTIONS = ('from', 'to', 'minus')
 
 
-def _integral(time: FloatArray, values: FloatArray) -> float:
-    """Return the integral of a signal that holds each value until the next one."""
-    return float(values[:-1] @ np.diff(time))
-
-
 _TAKES: Mapping[str, Callable[[FloatArray, FloatArray], float]] = {
     'first': lambda time, values: float(values[0]),
     'last': lambda time, values: float(values[-1]),
@@ -35,7 +30,8 @@ _TAKES: Mapping[str, Callable[[FloatArray, FloatArray], float]] = {
     'max': lambda time, values: float(values.max()),
     'mean': lambda time, values: float(values.mean()),
     'rms': lambda time, values: math.sqrt(float(values @ values) / len(values)),
-    'integral': _integral,
+    # Each value holds until the next one.
+    'integral': lambda time, values: float(values[:-1] @ np.diff(time)),
     'time_of_min': lambda time, values: float(time[values.argmin()]),
     'time_of_max': lambda time, values: float(time[values.argmax()]),
 }

@@ -174,11 +174,10 @@ class Study:
 
     def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
         """Return the results of a row that are beyond their limits, or no number."""
-        def is_fine(name: str, low: float, high: float) -> bool:
-            value = row.get(name)
-            return isinstance(value, (int, float)) and low <= value <= high
-
-        return [name for name, limits in self.limits.items() if not is_fine(name, *limits)]
+        return [
+            name for name, (low, high) in self.limits.items()
+            if not (isinstance(row.get(name), (int, float)) and low <= row[name] <= high)
+        ]
 
     def check_limits(self, rows: Iterable[Row]) -> bool:
         """Check that the first case without an error has every result that has limits.
@@ -337,16 +336,6 @@ class Column:
         """Median of the values."""
         return float(np.median(self.values))
 
-    @property
-    def lowest(self) -> int:
-        """Case with the smallest value, the first of several."""
-        return int(self.cases[self.values.argmin()])
-
-    @property
-    def highest(self) -> int:
-        """Case with the largest value, the first of several."""
-        return int(self.cases[self.values.argmax()])
-
     def worst(self, count: int, limits: tuple[float, float] | None) -> list[int]:
         """Return the cases farthest beyond the limits or, without limits, from the median."""
         low, high = limits or (self.median, self.median)
@@ -356,7 +345,7 @@ class Column:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Row of the column in the file of quantiles."""
+        """Row of the column in the file of quantiles; of equal extremes it has the first case."""
         values = self.values
         spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         shares = zip(_SHARES, np.quantile(values, _SHARES).tolist(), strict=True)
@@ -364,7 +353,8 @@ class Column:
             'result': self.name, 'cases': len(values), 'mean': float(values.mean()),
             'sd': spread, 'min': float(values.min()),
             **{f'{share:.0%}': value for share, value in shares},
-            'max': float(values.max()), 'lowest case': self.lowest, 'highest case': self.highest,
+            'max': float(values.max()), 'lowest case': int(self.cases[values.argmin()]),
+            'highest case': int(self.cases[values.argmax()]),
         }
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from propulsion_ros.timing.stamps import StampJudge, StampLimits
-
 
 class Dwell:
     """Time for which a condition has held.
@@ -117,21 +115,17 @@ class Held:
         return self.since_ns is not None and now_ns - self.since_ns <= self._limit_ns
 
 
-_STAMPS = StampLimits(behind_ns=0, agreeing=1)
-"""The caller has judged the time, so every step back is a jump."""
-
-
 class OnTimes:
     """Timers that turn each of n outputs off after its on-time.
 
-    Time is that of message stamps in simulation, and of a steady clock on a robot. If it jumps
-    back, the remaining on-times stay the same.
+    Time is that of message stamps in simulation, and of a steady clock on a robot. The caller has
+    judged it, so every step back is a jump, in which the remaining on-times stay the same.
     """
 
     def __init__(self, n: int) -> None:
         self._until_ns = [0] * n
         self._is_on = [False] * n
-        self._judge = StampJudge(_STAMPS)
+        self._now_ns = 0
 
     def start(self, i: int, now_ns: int, duration_ns: int) -> None:
         """Turn an output on; if it is on already, its on-time is never shortened."""
@@ -166,9 +160,8 @@ class OnTimes:
         return self.left_ns(i, now_ns) > 0
 
     def _follow(self, now_ns: int) -> None:
-        if self._judge.take(now_ns).is_jump:
-            back_ns = self._judge.from_ns - now_ns
-            self._until_ns = [until_ns - back_ns for until_ns in self._until_ns]
+        back_ns, self._now_ns = max(self._now_ns - now_ns, 0), now_ns
+        self._until_ns = [until_ns - back_ns for until_ns in self._until_ns]
         for i, until_ns in enumerate(self._until_ns):
             # Off for good: a clock that jumps back must not turn an output on again.
             self._is_on[i] = self._is_on[i] and now_ns < until_ns

@@ -220,12 +220,7 @@ class FlightTime:
 
 
 class SampleTime:
-    """Continues the stamps of samples by the steady clock.
-
-    Parameters
-    ----------
-    steady_ns : int
-        Present time on a clock that is never set back [ns].
+    """Continues the stamps of samples by the steady clock, which is never set back.
 
     Attributes
     ----------
@@ -233,8 +228,8 @@ class SampleTime:
         Newest time that was taken [ns]: a sample's, or a later one while no sample comes.
     """
 
-    def __init__(self, steady_ns: int = 0) -> None:
-        self.reset(steady_ns)
+    def __init__(self) -> None:
+        self.reset(0)
 
     def reset(self, steady_ns: int) -> None:
         """Begin as if a sample with stamp 0 came now."""

@@ -100,7 +100,6 @@ class StampedInputs:
                 'wait_for', f'unknown input {unknown[0]!r}, known: {", ".join(sources)}'
             )
         self._trusted = frozenset(trusted)
-        self._set_ordering(ordering)
         self._lead_ns = ordering.lead_ns
         self._order = {source: i for i, source in enumerate(sources)}
         self._apply, self._on_jump, self._passed = apply, on_jump, passed
@@ -119,6 +118,7 @@ class StampedInputs:
         self._begins: Mapping[str, int] = {}
         self._arrivals = 0
         self.restart()
+        self.wait_as(ordering)
 
     def restart(self) -> None:
         """Forget all inputs and the time, as before the first input."""
@@ -216,7 +216,8 @@ class StampedInputs:
 
     def wait_as(self, ordering: Ordering) -> None:
         """Use another ordering from now on, and do what is due by it."""
-        self._set_ordering(ordering)
+        self._ordering = ordering
+        self._awaits_clock = not self._trusted.isdisjoint(ordering.wait_for)
         self._run()
 
     def follow_recording(self, first_ns: int, begins: Mapping[str, int]) -> None:
@@ -232,10 +233,6 @@ class StampedInputs:
         self.first_ns, self._begins = first_ns, begins
         for judge in self._judges.values():
             judge.let_drift()
-
-    def _set_ordering(self, ordering: Ordering) -> None:
-        self._ordering = ordering
-        self._awaits_clock = not self._trusted.isdisjoint(ordering.wait_for)
 
     def note(self, stamp_ns: int) -> None:
         """Note that a decision was made at a stamp; older inputs are late from now on."""

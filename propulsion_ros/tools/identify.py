@@ -12,10 +12,11 @@ from pathlib import Path
 from propulsion_ros.graph.robot_layout import aligned
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.identify.advice import held_by_bounds, sizes_of
-from propulsion_ros.identify.page import draw_fit
+from propulsion_ros.identify.page import page_of_fit
 from propulsion_ros.identify.problem import MEASURED
+from propulsion_ros.identify.reading import Span
 from propulsion_ros.identify.robot import read_robot
-from propulsion_ros.identify.session import Request, Result, Session, Span
+from propulsion_ros.identify.session import Request, Result, Session
 from propulsion_ros.replay.ulog_reader import add_map, map_of
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable, require_target
@@ -106,7 +107,10 @@ def run(args: argparse.Namespace) -> int:
         if args.output is not None and is_found:
             session.write(args.output, result)
         if args.picture is not None:
-            draw_fit(result, args.picture)
+            # It needs matplotlib, which a fit does not.
+            from propulsion_ros.pictures.picture import draw
+
+            draw(page_of_fit(result), args.picture)
     finally:
         show('')
     for line in (*_table(result), *result.report['warnings']):

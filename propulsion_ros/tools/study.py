@@ -178,8 +178,8 @@ def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
         found = column.summary
         print(
             f'{column.name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
-            f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {column.lowest}, '
-            f'highest {found["max"]:.6g} in case {column.highest}'
+            f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {found["lowest case"]}, '
+            f'highest {found["max"]:.6g} in case {found["highest case"]}'
         )
     for row in failed[:_NAMED]:
         print(f'case {row["case"]}: {row["error"]}')

@@ -2,7 +2,6 @@
 """The example fits flight data of a Crazyflie; published numbers are the reference."""
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +17,9 @@ LAG_AND_CURVE = ['rotors.time_constant_up', 'rotors.thrust_curve']
 YAW_SPANS = ((32.0, 38.0), (45.0, 49.0))
 
 
-def session(request, params_file=EXAMPLE / 'crazyflie.yaml', swapped=None):
+def session(request, params_file=EXAMPLE / 'crazyflie.yaml'):
     robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [params_file], request.fit)
-    columns = dataclasses.replace(
-        robot.columns, targets={**robot.columns.targets, **(swapped or {})}
-    )
-    return Session(dataclasses.replace(robot, columns=columns), request)
+    return Session(robot, request)
 
 
 @pytest.fixture(scope='module')
@@ -67,6 +63,7 @@ def test_other_flights_are_predicted(thrust):
     assert report['check_rms'] <= 0.020
     assert [each['rms'] <= 0.020 for each in report['checks']] == [True, True]
     assert any('motors stopped, on the ground' in line for line in report['warnings'])
+    assert not any('swapped' in line for line in report['warnings'])
 
 
 def test_a_delay_takes_the_place_of_lag(thrust):
@@ -106,16 +103,3 @@ def test_what_is_too_little_excited_is_named(name, thrust, folder):
     report = session(request, fitted).run().report
     assert set(report['unidentified']) == {'body.ixx', 'body.iyy'}
     assert 'doublets in roll' in report['unidentified']['body.ixx']
-
-
-def test_swapped_motors_are_named(thrust, folder):
-    _, fitted = thrust
-    request = Request(
-        folder / 'crazyflie_thrust.csv.gz', ['rotors.thrust_curve'], 'imu', (35.0, 50.0)
-    )
-    report = session(request, fitted, {'m1': 'm2', 'm2': 'm1'}).run().report
-    assert any('swapped? the body turns as if m1 as m2, m2 as m1' in line
-               for line in report['warnings'])
-    assert not any(
-        'swapped' in line for line in session(request, fitted).run().report['warnings']
-    )

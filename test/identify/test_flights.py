@@ -233,24 +233,6 @@ def test_a_table_without_commands_is_refused(flight, tmp_path):
         report_of(path)
 
 
-def test_a_packed_table_has_a_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr('propulsion_ros.identify.reading.KEPT_LIMIT', 10_000)
-    path = tmp_path / 'a.csv.gz'
-    with gzip.open(path, 'wt') as file:
-        file.write('stamp,accel_z\n' + ''.join(f'{i},9.8\n' for i in range(5000)))
-    assert path.stat().st_size < 20_000
-    with pytest.raises(ConfigError, match='is larger than 10000 bytes'):
-        report_of(path)
-
-
-def test_a_damaged_archive_is_named(tmp_path):
-    path = tmp_path / 'a.csv.gz'
-    rows = '\n'.join([','.join(COLUMNS), *(','.join([str(i)] * 11) for i in range(2000))])
-    path.write_bytes(gzip.compress(rows.encode())[:2000])
-    with pytest.raises(ConfigError, match='cannot be read'):
-        report_of(path)
-
-
 @pytest.mark.slow
 def test_the_simplest_model_that_predicts_as_well_is_recommended(flight, tmp_path):
     report = report_of(written(tmp_path / 'a.csv', flight), choose=True)

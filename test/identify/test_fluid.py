@@ -18,7 +18,7 @@ from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.rotation import matrix_of, quaternion_of_rpy
 from propulsion_ros.replay.bags import BagWriter, Recorded
-from propulsion_ros.replay.plain import Wire, maker_of
+from propulsion_ros.replay.plain import Wire, plain_message
 from propulsion_ros.tools import cli
 
 DT, MASS = 0.02, 24.0
@@ -64,7 +64,7 @@ def dive(tmp_path_factory):
         def write(topic, kind, time, payload):
             stamp_ns = round(time * 1e9)
             outlet = Outlet(topic, kind, 'command')
-            message = maker_of(outlet)(outlet, stamp_ns, payload)
+            message = plain_message(outlet, stamp_ns, payload)
             bag.write(Recorded(topic, kind, stamp_ns, wire.serialise(message, kind)))
 
         for k in range(1000):

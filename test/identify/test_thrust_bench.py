@@ -132,10 +132,10 @@ def test_before_is_what_the_files_have(foreign, fit, capsys):
     ('factors.ESC signal (µs)', 0.0012, 'up to 2.28, expected a throttle from 0 to 1; if 1000 is 0 '
      'and 1900 is 1, give identify: zeros.ESC signal (µs): 1000 and'),
     ('factors.Time (ms)', None, 'samples are 10 s apart over 4190 s, expected stamps in seconds; '
-     'of ms give identify: factors.Time (ms): 0.001'),
+     'of ms give identify: factors.Time (ms): 0.001, of us 1.0e-6, of ns 1.0e-9'),
     ('factors.Time (ms)', 0.999, 'factors.Time (ms) is 0.999, where ms have 0.001, us 1.0e-6'),
-    ('factors.Time (ms)', 1e10, 'Time (ms): expected a finite time in seconds, got 10; of ms '
-     'since 1970 give identify: factors.Time (ms): 0.001, of us 1.0e-6, of ns 1.0e-9'),
+    ('factors.Time (ms)', 1e10, 'Time (ms): expected a finite time in seconds, got 10; '
+     'factors.Time (ms) is 1e+10, where ms have 0.001, us 1.0e-6, ns 1.0e-9'),
     ('factors.ESC signal', 0.001, "is no column of the table, did you mean 'ESC signal (µs)'"),
     ('zeros.Thrust (kgf)', 'none', "expected a number, got 'none'"),
 ])

@@ -39,7 +39,7 @@ def chosen(name, truth, fit, left_out):
     problem = Problem(Setup(
         recording, Candidates(FAMILIES[name], values), tuple(free), BODY, 'wrench'
     ))
-    _, place = fitted_coarse(problem, thin=True)
+    _, place = fitted_coarse(problem, problem.start)
     found = variants(problem, name, schema, values, float(place[0]), lambda what: None, left_out)
     return {each.name: each for each in found}, recommended(found).name
 

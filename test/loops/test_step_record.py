@@ -7,7 +7,7 @@ import pytest
 
 from fake_host import MS, FakeHost, message
 from propulsion_ros.loops.step_record import BEGIN, SET, StepRecord, StepRequest
-from propulsion_ros.replay.plain import maker_of
+from propulsion_ros.replay.plain import plain_message
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.stepping import Place
 
@@ -35,7 +35,7 @@ class Record:
         live.record.note(name, Place(ms * MS), values)
         (outlet,) = live.record.outlets
         ((stamp_ns, payload),) = live.host.of('~/requests')
-        self.record.ports[0].take(maker_of(outlet)(outlet, stamp_ns, payload))
+        self.record.ports[0].take(plain_message(outlet, stamp_ns, payload))
 
 
 def test_what_is_published_is_what_is_taken():

@@ -8,24 +8,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import InertiaStamped, PointStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import FluidPressure, Imu, JointState
-from std_msgs.msg import Bool, Float64, Int32MultiArray, String
+from sensor_msgs.msg import JointState
 
-from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import (
-    ImuRow,
     JointRow,
-    MassRow,
     OdometryRow,
-    PressureRow,
-    StatusRow,
 )
 from propulsion_ros.loops.ports import Outlet
 from propulsion_ros.messages.encoders import make_encoder
@@ -108,46 +101,6 @@ def test_odometry_is_the_one_of_a_message(has_covariance):
         assert repr(encode(7, row)) == repr(expected)
 
 
-def test_mass_is_the_one_of_a_message():
-    mass, com = 7.0, np.array([1.0, 2.0, 3.0])
-    tensor = np.array([[4.0, 0.1, 0.2], [0.1, 5.0, 0.3], [0.2, 0.3, 6.0]])
-    message = encoder(InertiaStamped, 'base_link')(5, MassRow(mass, com, tensor))
-    assert message.header == stamped(InertiaStamped, 5, 'base_link').header
-    found_mass, found_com, found = msg_to_inertia(message)
-    assert found_mass == mass
-    np.testing.assert_array_equal(found_com, com)
-    np.testing.assert_array_equal(found, tensor)
-
-
-def test_sensors_are_messages():
-    imu = encoder(Imu, 'base_link')(5, ImuRow((1.0, 2.0, 3.0), np.array([4.0, 5.0, 6.0])))
-    assert imu.header == stamped(Imu, 5, 'base_link').header
-    force, rate = imu.linear_acceleration, imu.angular_velocity
-    assert (force.x, force.y, force.z, rate.x, rate.y, rate.z) == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
-    assert imu.orientation_covariance[0] == -1.0
-    pressure = encoder(FluidPressure, 'base_link')(5, PressureRow(np.float64(1e5), 4.0))
-    assert pressure == stamped(FluidPressure, 5, 'base_link', fluid_pressure=1e5, variance=4.0)
-
-
-def test_point_is_a_message():
-    message = encoder(PointStamped, 'odom')(5, (1.0, 2.0, 3.0))
-    assert message.header == stamped(PointStamped, 5, 'odom').header
-    assert (message.point.x, message.point.y, message.point.z) == (1.0, 2.0, 3.0)
-
-
-def test_statuses_are_a_message():
-    rows = [
-        StatusRow('a', 'text', [('key', '1'), ('key', '2')], 'warn', '/robot'), StatusRow('b'),
-    ]
-    assert encoder(DiagnosticArray)(5, rows) == stamped(DiagnosticArray, 5, status=[
-        DiagnosticStatus(
-            level=DiagnosticStatus.WARN, name='a', message='text', hardware_id='/robot',
-            values=[KeyValue(key='key', value='1'), KeyValue(key='key', value='2')],
-        ),
-        DiagnosticStatus(level=DiagnosticStatus.OK, name='b'),
-    ])
-
-
 def test_transform_is_that_of_an_odometry(monkeypatch):
     # Not every installation has the package.
     messages = SimpleNamespace(TFMessage=SimpleNamespace)
@@ -161,19 +114,3 @@ def test_transform_is_that_of_an_odometry(monkeypatch):
     shift, rotation = transform.transform.translation, transform.transform.rotation
     assert (shift.x, shift.y, shift.z) == (1.0, 2.0, 3.0)
     assert (rotation.x, rotation.y, rotation.z, rotation.w) == (0.5, -0.5, 0.5, 0.5)
-
-
-@pytest.mark.parametrize(('kind', 'payload'), [
-    (Bool, True), (Float64, 2.5), (Int32MultiArray, [1, -2]), (String, 'flight'),
-])
-def test_plain_payloads_are_the_data(kind, payload):
-    assert encoder(kind)(5, payload) == kind(data=payload)
-
-
-def test_clock_has_the_stamp_alone():
-    assert encoder(Clock)(1_500_000_000, None) == Clock(clock=ns_to_stamp(1_500_000_000))
-
-
-def test_a_kind_that_nobody_publishes_is_named():
-    with pytest.raises(LookupError, match='~/out: no encoder for sensor_msgs/msg/Image'):
-        make_encoder(Outlet('~/out', 'sensor_msgs/msg/Image', 'result'))

@@ -140,24 +140,13 @@ def test_what_comes_by_a_topic_is_written_into_the_one_before(graph, kind, messa
     assert all(message is read[0] for message in read)
 
 
-@pytest.mark.parametrize('fields', SOME, ids='+'.join)
-@pytest.mark.parametrize('end', [0, 3, 12, 40, -40, -9])
-def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_read(fields, end):
-    sent = joint_state(('a', 'bb', 'ccc'), **{key: [1.0, 2.0, 3.0] for key in fields})
-    data = bytes(serialize_message(sent))
-    reader = MessageReader(JointState)
-    reader.read(data)
-    with pytest.raises(CommandError, match='bytes are no JointState'):
-        reader.read(data[:end])
-    assert text(reader.read(data)) == text(sent)
-
-
 @pytest.mark.parametrize('message', [
+    *(joint_state('abc', **{key: [1.0, 2.0, 3.0] for key in fields}) for fields in SOME),
     wrench_message(5, range(6)), odometry(5, np.arange(ODOMETRY_NUMBERS)),
     inertia(5, range(INERTIA_NUMBERS)),
 ], ids=lambda message: type(message).__name__)
-@pytest.mark.parametrize('end', [0, 3, 12, -1, -9])
-def test_cut_messages_of_other_kinds_are_refused_and_the_next_one_is_read(message, end):
+@pytest.mark.parametrize('end', [0, 3, 12, 40, -40, -9])
+def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_read(message, end):
     data = bytes(serialize_message(message))
     reader = MessageReader(type(message))
     reader.read(data)
@@ -183,14 +172,3 @@ def test_numbers_of_the_other_byte_order_are_read_though_they_begin_with_zeros(f
         same = WIRE.read(on_the_wire(sent), KIND)
         data = WIRE.types.serialize_cdr(same, KIND, little_endian=False)
         assert text(reader.read(bytes(data))) == text(sent)
-
-
-def test_message_of_the_other_byte_order_is_read():
-    little = bytes(serialize_message(JointState()))
-    # Empty strings and sequences: only counts, of which one string has its end.
-    big = b'\x00\x00\x00\x00' + b'\x00\x00\x00\x07\x00\x00\x00\x09' + b'\x00\x00\x00\x01\x00'
-    big += bytes(len(little) - len(big))
-    reader = MessageReader(JointState)
-    for _ in range(2):
-        assert reader.read(big).header.stamp.nanosec == 9
-        assert reader.read(little).header.stamp.nanosec == 0

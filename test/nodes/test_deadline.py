@@ -12,15 +12,16 @@ import pytest
 # PyDLL keeps the lock of the interpreter, as rclpy does.
 HANG = 'import ctypes; hang = lambda *_: ctypes.PyDLL(None).pause()\n'
 DEADLINE = HANG + """
-from propulsion_ros.nodes.spin import deadline
-with deadline({code}, 0.2):
+from propulsion_ros.nodes import spin
+spin.DEADLINE = 0.2
+with spin.deadline({code}):
     {body}
 print('left')
 """
 NODE = HANG + """
-import functools, sys
+import sys
 from propulsion_ros.nodes import base, spin, vehicle_node
-spin.deadline = functools.partial(spin.deadline, limit=0.2)
+spin.DEADLINE = 0.2
 base.PropulsionNode.close = hang
 base.PropulsionNode.rest = lambda node: print('at rest', file=sys.stderr)
 def start(node):

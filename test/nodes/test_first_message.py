@@ -2,6 +2,8 @@
 """What a node says that has heard nothing yet, over a real graph."""
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -33,7 +35,7 @@ class Waiting:
         # A test that ran before may have asked rclpy for warnings alone.
         self.node.get_logger().set_level(LoggingSeverity.INFO)
         self.node.create_subscription(JointState, '~/command', lambda message: None, 10)
-        self.first = FirstMessage(self.node, {'~/command': JointState})
+        self.first = FirstMessage(self.node, {'~/command': JointState}, 'command', Counter())
 
     def join(self, name, context=None):
         """Add a node, in a context of its own: one has no topic with two types."""

@@ -18,7 +18,6 @@ from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.host_node import HostNode
-from propulsion_ros.settings.errors import ConfigError
 from ros_graph import stamped
 
 FLOAT, JOINTS = 'std_msgs/msg/Float64', 'sensor_msgs/msg/JointState'
@@ -152,19 +151,6 @@ def test_health_is_in_the_diagnostics_with_the_time_of_the_clock(graph):
         talk.publish(Clock(clock=ns_to_stamp(5_000_000_000)))
         return diagnostics[-1].header.stamp.sec == 5
     graph.until(is_stamped, 'a diagnosis of simulated time')
-
-
-def test_a_loop_that_cannot_be_made_is_said_in_one_line(graph, capfd):
-    class Wrong(HostNode):
-
-        def make_loop(self):
-            raise ConfigError('gain', 'is wrong')
-
-    node = graph.add(Wrong, 'wrong')
-    assert node.has_failed
-    assert node.loop is None
-    assert "parameter 'gain': is wrong" in capfd.readouterr().err
-    assert list(node.health()) == []
 
 
 def test_one_line_of_code_logs_at_every_level(graph, capfd):

@@ -244,19 +244,21 @@ def test_flight_is_followed_with_what_was_asked_of_it(tmp_path, place):
     assert request.stamp_ns - place * 20_000_000 == 1 - 2_000_000_000
 
 
-@pytest.mark.parametrize(('arguments', 'reason'), [
-    pytest.param(['--model', 'nowhere.urdf'], 'nowhere.urdf', id='model'),
-    pytest.param(['--vehicle', 'rocket', '--node', 'rotors'], "no node 'rotors'", id='not of it'),
-    pytest.param(['--namespace', 'a b'], 'namespace', id='namespace'),
-])
+@pytest.mark.parametrize(('target', 'arguments', 'reason'), [
+    ('out.mcap', ['--model', 'nowhere.urdf'], 'nowhere.urdf'),
+    ('out.mcap', ['--vehicle', 'rocket', '--node', 'rotors'], "no node 'rotors'"),
+    ('out.mcap', ['--namespace', 'a b'], 'namespace'),
+    ('out.csv.gz', [], 'out.csv.gz: a table is written unpacked'),
+    ('out.csv', ['--keep-inputs'], 'expected to read a bag and to write one'),
+], ids=['model', 'not of it', 'namespace', 'packed table', 'inputs of a table'])
 def test_what_is_asked_wrongly_is_said_in_one_line(
-    config, bag, tmp_path, capsys, arguments, reason
+    config, bag, tmp_path, capsys, target, arguments, reason
 ):
-    assert replay(config, bag, tmp_path / 'out.mcap', *arguments) == 1
+    assert replay(config, bag, tmp_path / target, *arguments) == 1
     err = capsys.readouterr().err
     assert reason in err
     assert 'Traceback' not in err
-    assert not (tmp_path / 'out.mcap').exists()
+    assert not (tmp_path / target).exists()
 
 
 def test_allocator_of_the_file_has_given_its_commands_already(tmp_path, bag):
@@ -265,17 +267,6 @@ def test_allocator_of_the_file_has_given_its_commands_already(tmp_path, bag):
     path.write_text(ROTORS + allocator)
     assert replay(path, bag, tmp_path / 'out.mcap') == 0
     assert not [topic for topic in read_bag(tmp_path / 'out.mcap') if 'allocator' in topic]
-
-
-def test_a_table_is_not_written_packed(config, bag, tmp_path, capsys):
-    assert replay(config, bag, tmp_path / 'out.csv.gz') == 1
-    assert 'out.csv.gz: a table is written unpacked' in capsys.readouterr().err
-    assert not (tmp_path / 'out.csv.gz').exists()
-
-
-def test_keeping_inputs_needs_two_bags(config, bag, tmp_path, capsys):
-    assert replay(config, bag, tmp_path / 'out.csv', '--keep-inputs') == 1
-    assert 'expected to read a bag and to write one' in capsys.readouterr().err
 
 
 def test_other_namespace_is_another_robot(config, bag, tmp_path, capsys):

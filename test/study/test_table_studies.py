@@ -12,7 +12,8 @@ from parts import few_of
 from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.study.overrides import with_mass
+from propulsion_ros.study.draws import Variable
+from propulsion_ros.study.overrides import parameters_of_case, with_mass
 from propulsion_ros.study.session import Session
 from propulsion_ros.study.study import read_study
 from propulsion_ros.tools.cli import main
@@ -115,6 +116,13 @@ def test_what_is_wrong_is_named_before_anything_runs(folder, old, new, message):
         Session(read_study(path))
     assert message in str(caught.value)
     assert '\n' not in str(caught.value)
+
+
+def test_a_drawn_zero_is_a_value():
+    """It was taken as absent, and the value of the file came back."""
+    whole, one = Variable('a.k', 'choice', [0.0]), Variable('a.k[0]', 'choice', [2.0], 'offset')
+    drawn = [(whole, 0.0), (one, 2.0)]
+    assert parameters_of_case(drawn, ['a'], lambda node, key: [7.0]) == {'a': {'k': 2.0}}
 
 
 def test_a_case_is_flown_again_with_its_own_file(folder, capsys, monkeypatch):

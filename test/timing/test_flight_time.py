@@ -177,7 +177,7 @@ def test_never_backward_and_never_faster_than_steady_time_since_an_anchor(rows):
 
 
 def test_silence_is_counted_on_the_steady_clock_since_the_last_sample():
-    time = SampleTime(100 * S)
+    time = SampleTime()
     time.take(7 * S, 103 * S)
     assert (time.stamp_ns, time.silence_ns(104 * S), time.now_ns(104 * S)) == (7 * S, S, 8 * S)
     time.go_on(8 * S)

@@ -20,7 +20,6 @@ from propulsion_ros.study.ground.sensors import (
     ODOMETRY,
     PRESSURE,
     SENSORS,
-    Stream,
     Streams,
     measure,
     odometry_of,
@@ -41,8 +40,6 @@ DRAWN = frozenset({
     *(f'restart{i or ""}.{key}' for i in range(_COUNTS['restarts'][1]) for key in ('at', 'away')),
 })
 """Names of all numbers that are drawn in one case or another."""
-CLASSES = ('none', 'beside', 'only', 'two')
-"""Classes of faults: none, one beside a sound source, one of the only source, two."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,7 @@ class Drawn:
     numbers: Mapping[str, Any]
 
     def fault_class(self, source: str) -> str:
-        """Return the one of `CLASSES` that the faults are for a configuration."""
+        """Return 'none', 'beside' a sound source, of the 'only' source of a case, or 'two'."""
         if not self.faults:
             return 'none'
         if len(self.faults) > 1:
@@ -156,7 +153,8 @@ def draw(case: Case) -> Drawn:
             streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
         fault, begin = FAULTS[name], value(f'{name}.at', window)
         drawn = {key: value(f'{name}.{key}', given) for key, given in fault.vary.items()}
-        streams[source] = _ordered(fault.spoil(rng(name), streams[source], begin, drawn))
+        spoilt = fault.spoil(rng(name), streams[source], begin, drawn)
+        streams[source] = spoilt.kept(np.argsort(spoilt.arrival, kind='stable'))
     if ODOMETRY in SOURCES[case.source] and ODOMETRY not in streams:
         streams[ODOMETRY] = odometry_of(streams, scene.motion, kit)
     set_at = value('clock.at', window) if case.clock else math.inf
@@ -194,7 +192,3 @@ def _faults(case: Case, rng: np.random.Generator) -> list[tuple[str, str]]:
     ]
     rows = rng.choice(len(possible), min(case.faults, len(possible)), replace=False)
     return [*own, *(possible[row] for row in rows.tolist())]
-
-
-def _ordered(stream: Stream) -> Stream:
-    return stream.kept(np.argsort(stream.arrival, kind='stable'))

@@ -94,9 +94,6 @@ class _Bench(BenchHost):
     def log(self, level: str, line: str) -> None:
         pass
 
-    def complain(self, key: str, line: str) -> None:
-        self.counts[key] += 1
-
 
 class Notes:
     """Record of what a flight computer did, across restarts."""
@@ -239,7 +236,7 @@ class _Computer:
 
     def start(self, now: float) -> None:
         """Start the process at a time [s]; the clock since boot is not reset."""
-        self._host = host = _Bench(self._notes)
+        self.host = host = _Bench(self._notes)
         self._notes.restart()
         host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
         host.steady = round((now + 5.0) * 1e9)
@@ -259,22 +256,18 @@ class _Computer:
         """End the process at once, with its newest record on the disk."""
         if self._disk is not None:
             self._disk.write()
-        self._host.is_active = False
+        self.host.is_active = False
 
     def pass_to(self, now: float) -> None:
         """Let both clocks run until a time [s]."""
-        host = self._host
+        host = self.host
         self._notes.now = now
         host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
         host.wait(now + 5.0 - host.steady * 1e-9)
 
-    def deliver(self, topic: str, sample: Any) -> None:
-        """Deliver a message."""
-        self._host.deliver(topic, sample)
-
     def call(self, name: str) -> bool:
         """Call a service, and return whether it succeeded."""
-        (request,) = [each for each in self._host.loop.requests if each.topic == f'~/{name}']
+        (request,) = [each for each in self.host.loop.requests if each.topic == f'~/{name}']
         success, text = request.serve(True)
         if not success:
             self._notes.refusals.append(f'{self._notes.now:.1f} {text}')
@@ -328,7 +321,7 @@ def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
         follow(arrival)
         pass_to(arrival)
         if on:
-            computer.deliver(topic, sample)
+            computer.host.deliver(topic, sample)
     follow(scene.motion.end)
     pass_to(scene.motion.end)
 

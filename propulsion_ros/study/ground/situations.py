@@ -131,14 +131,15 @@ def _weather(rng: Rng, drawn: Drawn) -> Scene:
     return replace(scene, motion=scene.motion.with_port(error - error[0]))
 
 
-def _walks(rng: Rng, time: np.ndarray[Any, Any], size: float) -> np.ndarray[Any, Any]:
-    """Return the force of footsteps, about 1.8 a second, (n, 3) [m/s^2]."""
-    wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
-    return np.outer(size * wave, [0.2, 0.3, 1.0])
-
-
-def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]) -> Scene:
-    """Return a trip on which the vehicle shakes, and is turned over slowly."""
+def _trip(rng: Rng, drawn: Drawn, size: float) -> Scene:
+    """Return a trip up and down on which the vehicle shakes, and is turned over slowly."""
+    pieces, left = list[tuple[float, float]](), float(drawn['length'])
+    while left > 0.0:
+        speed = rng.uniform(-drawn['speed'], drawn['speed'])
+        ramp, hold = rng.uniform(1.0, 6.0), rng.uniform(2.0, 40.0)
+        pieces += [(ramp, speed), (hold, speed)]
+        left -= ramp + hold
+    pieces += [(3.0, 0.0), (10.0, 0.0)]
     length = sum(piece for piece, _ in pieces)
     turns = np.sort(rng.uniform(0.0, length, 4))
     tilts = [(0.0, 0.0), *zip(turns.tolist(), rng.uniform(-1.6, 1.6, 4).tolist(), strict=True)]
@@ -146,27 +147,18 @@ def _trip(rng: Rng, drawn: Drawn, size: float, pieces: list[tuple[float, float]]
     return _ground(motion.with_force(rattle(rng, motion.time, size)))
 
 
-def _hills(rng: Rng, drawn: Drawn, longest: float) -> list[tuple[float, float]]:
-    """Return climbs and descents of several seconds each, up to a largest speed [m/s]."""
-    pieces, left = [], float(drawn['length'])
-    while left > 0.0:
-        speed = rng.uniform(-longest, longest)
-        ramp, hold = rng.uniform(1.0, 6.0), rng.uniform(2.0, 40.0)
-        pieces += [(ramp, speed), (hold, speed)]
-        left -= ramp + hold
-    return [*pieces, (3.0, 0.0), (10.0, 0.0)]
-
-
 def _by_hand(rng: Rng, drawn: Drawn) -> Scene:
-    scene = _trip(rng, drawn, 0.5, _hills(rng, drawn, drawn['speed']))
+    scene = _trip(rng, drawn, 0.5)
     time = scene.motion.time
-    steps = _walks(rng, time, drawn['step'])
+    # Footsteps, about 1.8 a second.
+    wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
+    steps = np.outer(drawn['step'] * wave, [0.2, 0.3, 1.0])
     steps[time < PAD] = 0.0
     return replace(scene, motion=scene.motion.with_force(steps))
 
 
 def _car(rng: Rng, drawn: Drawn) -> Scene:
-    scene = _trip(rng, drawn, 1.0, _hills(rng, drawn, drawn['speed']))
+    scene = _trip(rng, drawn, 1.0)
     # Windows and ventilation: the pressure in a car follows its speed.
     time = scene.motion.time
     cabin = gusts(rng, time, 8.0, 0.3, drawn['cp'])

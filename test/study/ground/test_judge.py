@@ -26,13 +26,6 @@ def test_a_flight_has_its_charges(source):
     assert row['phases'].split()[-1].startswith('recovery')
 
 
-@pytest.mark.parametrize('source', few_of(['pressure', 'odometry'], 2))
-def test_a_rest_has_none(source):
-    row = judge(Case('rest', source, 1, pins={**SLOW, 'length': 20.0}))
-    assert row['fired'] == row['lit'] == ''
-    assert row['drogue'] != row['drogue']
-
-
 def test_a_computer_without_a_sensor_is_not_armed():
     pins = {**SLOW, 'length': 4.0, 'silent.at': 0.0, 'silent.length': 1e9}
     row = judge(Case('rest', 'pressure', 1, [('pressure', 'silent')], pins=pins))
@@ -49,33 +42,29 @@ def test_a_restart_goes_on_with_its_record():
     assert row['twice'] == row['missed'] == 0
 
 
+def verdicts(monkeypatch, case, drogue, main):
+    """Return the errors of a computer that fires at these times."""
+    drawn, notes = draw(case), Notes()
+    notes.phases, notes.pulses = [(6.0, 'launch')], [(drogue, 'drogue')]
+    notes.events = [(drogue, 'drogue parachute'), (main, 'main parachute')]
+    monkeypatch.setattr('propulsion_ros.study.ground.judge.fly', lambda case: (drawn, notes))
+    row = judge(case)
+    return {key: row[key] for key in VERDICTS if row[key]}
+
+
 @pytest.mark.parametrize(('pulse', 'expected'), [
     (4.0, {'fired_on_ground': 1}), (9.0, {'premature': 1}), (18.1, {}), (30.0, {'late': 1}),
     (99.0, {'fired_on_ground': 1, 'missed': 2}),
 ], ids=['on the pad', 'boost', 'apogee', 'under the drogue', 'landed'])
 def test_what_a_charge_is(monkeypatch, pulse, expected):
-    case = Case('flight', 'odometry', 1)
-    drawn, notes = draw(case), Notes()
-    notes.phases = [(6.0, 'launch')]
-    notes.pulses, notes.events = [(pulse, 'drogue')], [
-        (pulse, 'drogue parachute'), (max(pulse, 22.0), 'main parachute'),
-    ]
-    monkeypatch.setattr('propulsion_ros.study.ground.judge.fly', lambda case: (drawn, notes))
-    row = judge(case)
-    assert {key: row[key] for key in VERDICTS if row[key]} == expected
+    assert verdicts(monkeypatch, Case('flight', 'odometry', 1), pulse, max(pulse, 22.0)) == expected
 
 
 @pytest.mark.parametrize(('pulse', 'expected'), [(29.5, {}), (32.0, {'late': 1})])
 def test_a_charge_is_late_only_once_the_computer_is_on_again(monkeypatch, pulse, expected):
-    case = Case('flight', 'odometry', 1, restarts=1, pins={
-        'restart.at': 17.0, 'restart.away': 12.0,
-    })
-    drawn, notes = draw(case), Notes()
-    notes.phases = [(6.0, 'launch')]
-    notes.events = [(pulse, 'drogue parachute'), (pulse, 'main parachute')]
-    monkeypatch.setattr('propulsion_ros.study.ground.judge.fly', lambda case: (drawn, notes))
-    row = judge(case)
-    assert {key: row[key] for key in VERDICTS if row[key]} == expected
+    pins = {'restart.at': 17.0, 'restart.away': 12.0}
+    case = Case('flight', 'odometry', 1, restarts=1, pins=pins)
+    assert verdicts(monkeypatch, case, pulse, pulse) == expected
 
 
 STUDY = """
