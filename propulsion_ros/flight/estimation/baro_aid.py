@@ -309,7 +309,8 @@ class BaroAid:
         self._lock.reset()
         self._pace.reset()
         self.pad_altitude = self._params.site_altitude
-        self._is_armed, self._used_ns = False, 0
+        self._is_armed = self._was_armed = False
+        self._used_ns = 0
         self._stepped = 0.0  # sum of the steps in flight [m]
         self._held.reset()
         self.surprise = math.nan
@@ -514,7 +515,10 @@ class BaroAid:
             way = followed - self.pad_altitude
             farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < NEAR_PAD else 0.0
             followed = self.pad_altitude + max(-farthest, min(way, farthest))
-        self.pad_altitude = followed
+        elif self._was_armed:
+            # The bias has taken how far an armed vehicle was carried, as the pad takes it now.
+            self._filter.altitude_bias -= followed - self.pad_altitude
+        self._was_armed, self.pad_altitude = self._is_armed, followed
 
     def _leave_pad(self) -> None:
         """Drop the last readings at liftoff, unless they are the only ones."""

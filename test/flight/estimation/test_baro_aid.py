@@ -72,6 +72,19 @@ def test_an_accelerometer_that_lies_for_a_while_in_the_coast_is_overruled(lie, b
     assert speed[-300:].max() < 10.0
 
 
+@pytest.mark.parametrize('speed', [0.3, 1.0, -1.0])
+def test_pad_that_is_measured_anew_is_at_zero_after_an_armed_vehicle_was_carried(speed):
+    """The bias had taken the way, and for ever the vehicle stood as far below its new pad."""
+    estimator = Estimator(EstimatorParams(pressure_noise=1.0), Mounting())
+    for i in range(4500):
+        now, stamp_ns = i / 50.0, i * 20_000_000
+        estimator.set_stage(Stage.PAD, is_armed=2.0 < now < 80.0)
+        estimator.imu(stamp_ns, (0.0, 0.0, 0.0), (0.0, 0.0, 9.80665 + 1e-3 * (-1) ** i))
+        estimator.pressure(stamp_ns, pressure_of(speed * min(max(now - 4.0, 0.0), 60.0)))
+    assert estimator.pad_altitude - SITE[2] == pytest.approx(60.0 * speed, abs=0.5)
+    assert abs(estimator.state(stamp_ns).position[2]) < 0.5
+
+
 def test_pad_of_a_record_is_not_measured_anew():
     estimator = Estimator(EstimatorParams(pressure_noise=1.0), Mounting())
     estimator.begin_in_air(Stage.PAD, SITE[2])
