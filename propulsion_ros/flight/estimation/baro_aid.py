@@ -365,9 +365,8 @@ class BaroAid:
         noise = at_least((sigma * per_pascal) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
         row = self._row
-        # Without a sound inertial sensor an error of the ports cannot be told from motion.
-        shows_port = is_inertial and not self.is_force_doubted(stamp_ns)
-        row[PORT] = port = -per_pascal * dynamic_pressure(pascal, mach2) if shows_port else 0.0
+        # Without inertial sensor an error of the ports cannot be separated from motion.
+        row[PORT] = port = -per_pascal * dynamic_pressure(pascal, mach2) if is_inertial else 0.0
         innovation = altitude - self.pad_altitude - up - state.altitude_bias - port * state.port
         if is_inertial and stage in (Stage.BOOST, Stage.COAST) and self._is_climb_certain:
             self._lock.take_speed(
@@ -455,7 +454,7 @@ class BaroAid:
         )
 
     def is_force_doubted(self, stamp_ns: int) -> bool:
-        """Return whether it was overruled lately, or its estimated bias is implausible.
+        """Return whether the accelerometer was overruled lately, or its bias is implausible.
 
         Parameters
         ----------

@@ -233,13 +233,15 @@ class Estimator:
             p, q, r = rate
             d, e, f = self._force
             x, y, z = force
+            # Under thrust even a doubted sensor knows more than a barometer.
+            is_doubted = self.stage is Stage.COAST and self._baro.is_force_doubted(stamp_ns)
             self._filter.predict(
                 elapsed_ns * 1e-9,
                 (0.5 * (a + p), 0.5 * (b + q), 0.5 * (c + r)),
                 (0.5 * (d + x), 0.5 * (e + y), 0.5 * (f + z)),
                 force_variance=self._scatter.noise / 3.0,
                 rests=self._pad.is_at_rest and not self.stage.is_flying,
-                tumbles=self.stage is Stage.DESCENT or self._baro.is_force_doubted(stamp_ns),
+                tumbles=self.stage is Stage.DESCENT or is_doubted,
             )
             self._tidy()
         self._now_ns = stamp_ns
