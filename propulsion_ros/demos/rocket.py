@@ -104,9 +104,9 @@ class RocketPilot(Pilot):
     # This topic shows that flight_state has taken the sample of the step that waits.
     arrives_first = 'flight_state/deployers'
 
-    def __init__(self) -> None:
+    def __init__(self, guidance: RocketGuidance | None = None) -> None:
         super().__init__()
-        self._guidance = RocketGuidance()
+        self._guidance = guidance or RocketGuidance()
         self._propellant = np.inf
         self._last_event = ''
         self._is_armed = False
