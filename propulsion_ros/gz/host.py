@@ -413,8 +413,7 @@ class SimulatedNode(ActuatorNode):
             return None
         family = self.loop.family
         if isinstance(family, SteeredFamily):
-            turned = np.array([joints[name] for name in family.joint_names])
-            family.follow(np.arange(len(turned)), *turned.T)
+            family.follow(*np.array([joints[name] for name in family.joint_names]).T)
         if not self.is_active:
             return None
         self.loop.core.placed = None if self.forces.is_rigid else partial(
