@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -53,8 +53,6 @@ class _Group:
     spec: NodeSpec
     forces: LinkForces
     params: LoopParams
-    joints: tuple[str, ...]
-    """Joints of the model that turn its actuators."""
 
 
 class ActuatorHost:
@@ -106,32 +104,27 @@ class ActuatorHost:
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
         check_settings(Graph(text, None, tuple(nodes.values())), self._files, namespace)
-        given = list(read_groups(specs, self._files, namespace))
-        if not given:
+        groups = list(read_groups(specs, self._files, namespace))
+        if not groups:
             raise SourceError(
                 'robot' if description else 'plugin/actuators',
                 'expected a block whose actuators push, got none; an allocator pushes nothing'
             )
-        bases = {group.spec.base_link for group, _ in given}
+        bases = {group.spec.base_link for group in groups}
         if len(bases) > 1:
             raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')
         base_link = bases.pop()
-        groups = [group for group, _ in given]
         held = held_joints(robot, tree, groups)
         self.base = Mount(*carrier_of(model, tree, base_link, held))
         self._groups = [
-            _Group(
-                nodes[group.spec.name],
-                LinkForces(
-                    self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
-                ),
-                params, _turning(model, group.steering),
-            )
-            for group, params in given
+            _Group(nodes[group.spec.name], LinkForces(
+                self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
+            ), group.params)
+            for group in groups
         ]
         self.uses_body = any(group.family.uses_body for group in groups)
-        self.joints = tuple(dict.fromkeys(
-            joint for group in self._groups for joint in group.joints
+        self.joints = _turning(model, dict.fromkeys(
+            joint for group in groups for joint in group.steering
         ))
         self.warnings = [] if robot is None else [*shifts(tree_of(description), tree, groups)]
         self.links = tuple(dict.fromkeys(
@@ -277,7 +270,7 @@ class ActuatorHost:
         self._context = None
 
 
-def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
+def _turning(model: SimulatedModel, joints: Iterable[str]) -> tuple[str, ...]:
     """Return joints that must turn in a model."""
     known = [joint.name for joint in model.ends if joint.turns]
     for name in joints:
@@ -286,7 +279,7 @@ def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
                 f'joint {name!r}', 'the model has none of this name that turns; it has: '
                 f'{", ".join(known) or "none"}'
             )
-    return joints
+    return tuple(joints)
 
 
 def _serve_every(period_ns: int) -> int:

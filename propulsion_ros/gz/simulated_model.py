@@ -97,7 +97,7 @@ class SimulatedModel:
             if link != self.root:
                 joint = self.joints.get(link) or Joint(
                     f'{link} is free', 'floating', self.root, link, self.place(link, self.root),
-                    np.array([1.0, 0.0, 0.0]),
+                    _ACROSS,
                 )
                 _add_joint(robot, joint)
         return robot

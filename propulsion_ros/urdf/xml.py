@@ -165,6 +165,16 @@ def numbers(
     return values
 
 
+def digits(tag: Tag | None, path: str, what: str) -> int:
+    """Return the number in a tag; raise `SourceError` for another text, with ``path`` for none."""
+    text = tag.text if tag else ''
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise SourceError(
+            tag.path if tag else path, f'expected {what} of digits, got {quoted(text)}'
+        )
+    return int(text)
+
+
 _READ = ('name', 'filename')
 """Attributes that are read; all other values are in tags."""
 

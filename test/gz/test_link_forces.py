@@ -141,7 +141,7 @@ def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links
     """With every joint of the world at position 0: nothing of it is lost."""
     rng = np.random.default_rng(7)
     tree = LinkTree(parse_urdf(text))
-    family, _ = build_family(spec.family, {}, spec)
+    family, params = build_family(spec.family, {}, spec)
     done = moved(family, rng)
     all_links = [each.get('name') for each in parse_urdf(text).findall('link')]
     links = all_links if keeps_links else [tree.root]
@@ -149,7 +149,7 @@ def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links
         'r', {link: tree.pose(link, tree.root) for link in links}, list(tree.joints.values()),
         tree.root,
     )
-    group = Group(spec, family, done)
+    group = Group(spec, family, params, done)
     held = held_joints(parse_urdf(text), tree, [group])
     base = Mount(*carrier_of(model, tree, spec.base_link, held))
     forces = LinkForces(

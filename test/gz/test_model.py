@@ -2,7 +2,6 @@
 """The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
 from __future__ import annotations
 
-import dataclasses
 import re
 import subprocess
 
@@ -16,7 +15,6 @@ from scipy.spatial.transform import Rotation
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
-from propulsion_ros.gz.joint_drives import _speed_limit
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.gz.sdf_elements import drag_coefficients
 from propulsion_ros.loops.payloads import Kind
@@ -26,7 +24,6 @@ from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
-from propulsion_ros.urdf.link_tree import IDENTITY, Joint
 from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
@@ -361,10 +358,12 @@ def test_joint_that_turns_actuators_stays_movable(tmp_path):
         gazebo_robot(path, 'system')
 
 
-def test_joint_turns_as_fast_as_its_description_allows():
-    joint = Joint('a', 'continuous', 'base', 'wheel', IDENTITY, np.array([1.0, 0.0, 0.0]))
-    assert _speed_limit(dataclasses.replace(joint, speed_limit='3')) == 3.0
-    assert _speed_limit(joint) == 10.0
+def test_joint_turns_as_fast_as_its_description_allows(tmp_path):
+    path, text = tmp_path / 'rov.urdf', load_robot_description(source('rov'))
+    path.write_text(text.replace('velocity="5"', 'velocity="3"', 1).replace('velocity="5"', 'velocity="0"'))
+    root = ElementTree.fromstring(gazebo_robot(path, 'bridge').description)
+    limits = {each.findtext('joint_name'): each.findtext('cmd_max') for each in root.iter('plugin')}
+    assert (limits['fin_port'], limits['fin_starboard']) == ('3.0', '10.0')
 
 
 def test_robot_in_water_has_the_volume_that_it_displaces():
