@@ -2,7 +2,7 @@
 """The free-flyer: wrenches that saturate in part, and the estimate of the applied wrench."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,9 +124,11 @@ def _summarise(recording: Recording) -> Summary:
     }
     momentum, angular = momenta(recording)
     return {
-        'error': _rms(estimate - true),
-        'settled_error': _largest((estimate - true)[ends]),
-        'missing': _rms(demand - true),
+        'error': _parts(estimate - true, _rms),
+        'settled_error': _parts(
+            (estimate - true)[ends], lambda values: np.abs(values).max(axis=0)
+        ),
+        'missing': _parts(demand - true, _rms),
         **largest,
         'unmet_time': float(_PERIOD * np.count_nonzero(_is_unmet(demand, estimate))),
         'momentum': momentum[0],
@@ -243,18 +245,13 @@ def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, flo
     return results[0], results[1]
 
 
-def _rms(rows: FloatArray) -> tuple[float, ...]:
-    """Return the root mean square of each column after the time's; NaN without rows."""
-    if not len(rows):
-        return (np.nan,) * 6
-    return tuple(np.sqrt(np.mean(rows[:, 1:] ** 2, axis=0)).tolist())
+def _parts(rows: FloatArray, judge: Callable[[FloatArray], FloatArray]) -> tuple[float, ...]:
+    """Return a function of the columns after the time's; NaN without rows."""
+    return tuple(judge(rows[:, 1:]).tolist()) if len(rows) else (np.nan,) * 6
 
 
-def _largest(rows: FloatArray) -> tuple[float, ...]:
-    """Return the largest absolute value of each column after the time's; NaN without rows."""
-    if not len(rows):
-        return (np.nan,) * 6
-    return tuple(np.abs(rows[:, 1:]).max(axis=0).tolist())
+def _rms(values: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
 DEMO = Demo(FreeflyerPilot, _summarise, _table, _page)

@@ -30,7 +30,6 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.bench_host import BenchHost
 from propulsion_ros.study.draws import is_number
 
-_NO_FAULTS: Mapping[str, SensorFault] = MappingProxyType({})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ABSENT: Mapping[str, Any] = MappingProxyType({
     'state_file': '', 'receivers': [], 'replay': False, 'use_sim_time': False,
@@ -109,7 +108,7 @@ class FlightComputer:
         *,
         node: str = 'flight_state',
         sensors: Collection[Any] = (),
-        faults: Mapping[str, SensorFault] = _NO_FAULTS,
+        faults: Mapping[str, SensorFault] = _NOTHING,
         pad_time: float = 5.0,
     ) -> None:
         if not is_number(pad_time) or not 0.0 <= pad_time <= _LONGEST_PAD:

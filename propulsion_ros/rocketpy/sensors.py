@@ -250,8 +250,10 @@ class Source:
         if self._spoiler is None:
             rows = zip(time.tolist(), values.tolist(), strict=True)
             return [Reading(each, each, tuple(row)) for each, row in rows]
+        if self.name not in _UNITS:
+            return self._spoiler.pass_on(time, values)
         self._origin = self._origin or values[0].tolist()
-        to_faults, back = _UNITS.get(self.name, (_same, _same))
+        to_faults, back = _UNITS[self.name]
         readings = self._spoiler.pass_on(time, to_faults(values, self._origin))
         if not readings:
             return []
@@ -272,10 +274,6 @@ def _noise(sensor: Any) -> FloatArray:
         for each in (sensor.noise_density, sensor.noise_variance)
     )
     return np.asarray(density * np.sqrt(variance * sensor.sampling_rate))
-
-
-def _same(values: FloatArray, origin: Sequence[float]) -> FloatArray:
-    return values
 
 
 def _to_heights(pascal: FloatArray, origin: Sequence[float]) -> FloatArray:

@@ -123,7 +123,9 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
     shapes = [meshes.shape_of(visual) for visual in robot.visuals]
     boxes = [_bounds(robot.tree.pose(v.link, robot.base_link) @ pose, size)
              for v, pose, size, _ in shapes]
-    corners = np.vstack([*boxes, _actuators(robot)])
+    corners = np.vstack([np.zeros((0, 3)), *boxes, *(
+        block.layout.position for block in robot.blocks if block.layout is not None
+    )])
     low, high = (corners.min(axis=0), corners.max(axis=0)) if len(corners) else (
         np.full(3, -_STAND_IN), np.full(3, _STAND_IN))
     return {
@@ -235,12 +237,6 @@ def _bounds(pose: Pose, edges: FloatArray) -> FloatArray:
     """Return the lowest and highest corner of a box, (2, 3)."""
     half = np.abs(pose.rotation) @ (0.5 * edges)
     return np.array([pose.position - half, pose.position + half])
-
-
-def _actuators(robot: Robot) -> FloatArray:
-    return np.vstack([np.zeros((0, 3)), *(
-        block.layout.position for block in robot.blocks if block.layout is not None
-    )])
 
 
 def _placed(pose: Pose) -> dict[str, Any]:

@@ -360,7 +360,9 @@ def test_joint_that_turns_actuators_stays_movable(tmp_path):
 
 def test_joint_turns_as_fast_as_its_description_allows(tmp_path):
     path, text = tmp_path / 'rov.urdf', load_robot_description(source('rov'))
-    path.write_text(text.replace('velocity="5"', 'velocity="3"', 1).replace('velocity="5"', 'velocity="0"'))
+    path.write_text(
+        text.replace('velocity="5"', 'velocity="3"', 1).replace('velocity="5"', 'velocity="0"')
+    )
     root = ElementTree.fromstring(gazebo_robot(path, 'bridge').description)
     limits = {each.findtext('joint_name'): each.findtext('cmd_max') for each in root.iter('plugin')}
     assert (limits['fin_port'], limits['fin_starboard']) == ('3.0', '10.0')

@@ -2,6 +2,8 @@
 """What is plotted of a table as `replay` writes and reads it, and of what is none."""
 from __future__ import annotations
 
+from argparse import Namespace
+
 import numpy as np
 import pytest
 from plot_pages import panels, parabolas, points, predicted
@@ -23,7 +25,7 @@ def read(tmp_path):
     def signals(text, name='table.csv'):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_signals(path)
+        return read_signals(Namespace(input=path, commands=None))
     return signals
 
 
