@@ -186,16 +186,14 @@ def read_block(
             f'{block.path}/@name', f'{block.name!r} cannot be the name of a node; write '
             f'{as_word(block.name)!r}, and the family in <family>'
         )
-    tags = {key: block.one(key) for key in _OF_BLOCK}
-    family = tags['family'].text if tags['family'] else block.name
-    path = tags['family'].path if tags['family'] else block.path
+    tag, frame = (block.one(key) for key in _OF_BLOCK)
+    family = tag.text if tag else block.name
     try:
         family_type = REGISTRY.require(family)
     except ConfigError as error:
         # A block without a <family> is named after its family.
-        remedy = '' if tags['family'] else '; give it a <family>'
-        raise SourceError(path, error.problem + remedy) from error
-    frame = tags['base_link']
+        remedy = '' if tag else '; give it a <family>'
+        raise SourceError(tag.path if tag else block.path, error.problem + remedy) from error
     named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
     base_link = tree.root

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.registry import REGISTRY
@@ -40,7 +40,7 @@ class _System:
     """Tags without effect, with the reason."""
     block: Callable[[Sequence[Tag]], list[Tag]]
     """Returns the tags of the group from those of its plugins."""
-    finish: Callable[[Tag, dict[str, Tag]], None] = field(default=lambda plugin, given: None)
+    finish: Callable[[Tag, dict[str, Tag]], None]
     """Corrects the tags of one actuator, by parameter."""
 
 
