@@ -68,16 +68,6 @@ MIN_FIN_SPEED = 0.3
 """Speed ahead below which the fins rest [m/s]."""
 
 
-@dataclass(frozen=True)
-class RovCommand:
-    """Commands of thrusters and fins."""
-
-    wrench: FloatArray
-    """Wrench of the thrusters in the axes of and about the origin of base_link [N], [N m], (6,)."""
-    fin: float
-    """Deflection of both fins [rad]; positive lifts the nose in forward motion."""
-
-
 class RovGuidance:
     """Holds depth, heading, speed and upright attitude, by two loops.
 
@@ -89,8 +79,12 @@ class RovGuidance:
         self._integral: FloatArray = np.zeros(6)
         self._speed = 0.0
 
-    def command(self, target: RovTarget, motion: Motion, dt: float) -> RovCommand:
-        """Return the commands, ``dt`` [s] after the previous ones."""
+    def command(self, target: RovTarget, motion: Motion, dt: float) -> tuple[FloatArray, float]:
+        """Return the commands of thrusters and fins, ``dt`` [s] after the previous ones.
+
+        They are a wrench in the axes of and about the origin of base_link [N], [N m], (6,), and the
+        deflection of both fins [rad], which lifts the nose in forward motion if positive.
+        """
         change = _MAX_ACCELERATION * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))
         moving = np.concatenate((motion.velocity, motion.angular_velocity))
@@ -109,11 +103,11 @@ class RovGuidance:
         return np.concatenate((linear, np.clip(turn, -MAX_TURN, MAX_TURN)))
 
 
-def _with_fins(wrench: FloatArray, motion: Motion) -> RovCommand:
+def _with_fins(wrench: FloatArray, motion: Motion) -> tuple[FloatArray, float]:
     """Give the fins as much of the pitching moment as they can take at a speed ahead."""
     speed = float(motion.velocity[0])
     if speed < MIN_FIN_SPEED:
-        return RovCommand(wrench, 0.0)
+        return wrench, 0.0
     force = FIN_FORCE * speed**2
     # While they rise the water comes from above, as if the fins were deflected.
     rise = float(motion.velocity[2]) + FIN_LEVER * float(motion.angular_velocity[1])
@@ -122,7 +116,7 @@ def _with_fins(wrench: FloatArray, motion: Motion) -> RovCommand:
     lift = -force * (fin + rise / speed)
     wrench[2] -= lift
     wrench[4] -= FIN_LEVER * lift
-    return RovCommand(wrench, fin)
+    return wrench, fin
 
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
@@ -179,10 +173,10 @@ class RovPilot(Pilot):
         self.recording.add('climb', time, float(motion.velocity_world[2]))
         _, target = target_at(_PLAN, time)
         self.recording.add('target', time, -target.depth, target.heading, target.speed)
-        command = self._guidance.command(target, motion, _PERIOD)
+        wrench, fin = self._guidance.command(target, motion, _PERIOD)
         return {
-            'fins/command': {f'{name}.position': command.fin for name in _FINS},
-            'thrusters_allocator/wrench_command': command.wrench,
+            'fins/command': dict.fromkeys((f'{name}.position' for name in _FINS), fin),
+            'thrusters_allocator/wrench_command': wrench,
         }
 
     def status(self, time: float, motion: Motion) -> str:
