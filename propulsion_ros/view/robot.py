@@ -188,10 +188,8 @@ class _Meshes:
 
     def shape_of(self, visual: Visual) -> Shape:
         if visual.kind != 'mesh':
-            edges = {'box': visual.size, 'cylinder': (2 * visual.size[0],) * 2 + visual.size[-1:],
-                     'sphere': (2 * visual.size[0],) * 3}[visual.kind]
             drawn: dict[str, Any] = {'kind': visual.kind, 'size': flat(visual.size)}
-            return visual, visual.pose, np.array(edges), drawn
+            return visual, visual.pose, 2.0 * visual.half_edges, drawn
         if visual.mesh not in self._known:
             self._known[visual.mesh] = self._read(visual)
         bounds, number = self._known[visual.mesh]

@@ -319,16 +319,23 @@ def test_drag_is_that_of_the_simulated_body():
         assert quadratic + linear == pytest.approx(torque[axis])
 
 
-def test_drag_is_that_of_the_day_and_at_rest(tmp_path):
+def test_drag_is_that_of_the_day_and_at_rest():
     plain = {'drag_area': 0.2, 'site_altitude': 800.0, 'temperature_offset': 20.0}
     ours = drag_coefficients(BodyParams(**plain, drag_over_mach='0.1 0.5 1 2'))
     assert ours['xUabsU'] == pytest.approx(-0.5 * float(density(800.0, 20.0)) * 0.1)
+
+
+@pytest.mark.parametrize(('settings', 'left_out'), [
+    ('body.rail_length: 3.0', 'no launch rail: body.rail_length'),
+    ('body.drag_over_mach: 0.1 0.5 1 2, body.drag_area: [0.2]',
+     'drag as at rest, at any speed: body.drag_over_mach'),
+    ('body.fluid_density: 1000.0, body.ground: false, body.hulls.names: [a]',
+     'no buoyancy of body.hulls, and drag as under water'),
+])
+def test_what_the_world_does_not_do_to_the_body_is_named(tmp_path, settings, left_out):
     path = tmp_path / 'body.yaml'
-    path.write_text('vehicle:\n  ros__parameters:\n    body.rail_length: 3.0\n'
-                    '    body.drag_over_mach: 0.1 0.5 1 2\n    body.drag_area: [0.2]\n')
-    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
-    assert 'no launch rail: body.rail_length' in notes
-    assert 'drag as at rest, at any speed: body.drag_over_mach' in notes
+    path.write_text(f'vehicle:\n  ros__parameters: {{{settings}}}\n')
+    assert left_out in gazebo_robot(source('quadrotor'), 'system', [path]).notes
 
 
 def test_description_has_the_drag_of_the_settings():
@@ -400,13 +407,3 @@ def test_command_says_what_is_wrong_in_one_line(model, message, tmp_path, capsys
     assert line.startswith('propulsion_ros gazebo: ')
     assert message in line
     assert not list(tmp_path.iterdir())
-
-
-def test_hulls_are_left_to_the_world(tmp_path):
-    path = tmp_path / 'body.yaml'
-    path.write_text(
-        'vehicle:\n  ros__parameters:\n    body.fluid_density: 1000.0\n    body.ground: false\n'
-        '    body.hulls.names: [a]\n'
-    )
-    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
-    assert 'no buoyancy of body.hulls, and drag as under water' in notes

@@ -131,7 +131,6 @@ def test_commands_are_drawn_beside_the_first_state_of_their_name(read):
                  id='unknown columns'),
     pytest.param('stamp,a.effort\n-1,2\n', ":2: stamp: expected seconds, got '-1'",
                  id='stamp below 0'),
-    pytest.param('stamp,a.effort\n', ': expected values to plot, got none', id='no rows'),
     pytest.param('time_s,foo\n1,2\n', ':1: expected a column altitude_m', id='half a log'),
     pytest.param('time_s,altitude_m\n', ': expected samples, got none', id='empty log'),
 ])

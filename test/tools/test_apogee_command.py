@@ -283,7 +283,6 @@ def test_an_option_wins_over_the_parameter_file(command, params_file):
 @pytest.mark.parametrize(('options', 'reason'), [
     (('--config', 'absent.jsonc'), 'absent.jsonc: cannot be read'),
     (('--params-file', 'config/rov.yaml'), "config/rov.yaml: expected a section 'flight_state', "),
-    (('--minimum-height', '-3'), "parameter 'apogee.minimum_height': -3 is below 0 m"),
 ])
 def test_wrong_configurations_are_one_line(command, options, reason):
     code, out, err = command(_throw(), *options)

@@ -146,9 +146,6 @@ def test_parameter_files_of_one_robot_are_judged_together(tmp_path, capsys, monk
     pytest.param('a.yaml', 'vehicle:\n  ros__parameters: {update_rat: 1.0, real_time_factor: -1}\n',
                  ["'update_rat': unknown, did you mean 'update_rate'?",
                   "'real_time_factor': -1 is below 0"], id='vehicle, two faults'),
-    pytest.param('a.yaml', 'flight_state:\n  ros__parameters: {config_file: /nowhere/x.jsonc}\n',
-                 ['flight_state: /nowhere/x.jsonc: cannot be read: No such file or directory'],
-                 id='no flight configuration'),
     *(pytest.param('a.yaml', f'flight_state:\n  ros__parameters: {{{key}: [1.0]}}\n',
                    [f"'{key}': unknown: the simulated body has it, so give it to the node 'vehicle'"
                     ], id=f'{key} of another node') for key in ('body.drag', 'parachutes.names')),
