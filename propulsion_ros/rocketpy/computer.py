@@ -235,18 +235,15 @@ class _Flight(BenchHost):
         if not self._is_armed:
             if not all(source.is_ready for source in self._sources):
                 return
-            self._arm()
+            rng = np.random.default_rng(0)
+            self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
+            if not self._is_armed:
+                self._launch()
         if any(source.is_behind for source in self._sources):
             self._feed(lambda source: source.new())
             # Time also passes with readings that are lost.
             newest = max(source.newest for source in self._sources)
             self._pass_to(max(self.steady, self._stamp(newest)))
-
-    def _arm(self) -> None:
-        rng = np.random.default_rng(0)
-        self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
-        if not self._is_armed:
-            self._launch()
 
     def _launch(self) -> None:
         self._is_armed = True
