@@ -13,7 +13,7 @@ from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP, read_rows
-from propulsion_ros.replay.ulog_reader import add_map, map_of
+from propulsion_ros.replay.ulog_reader import UlogMap, add_map, map_of
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import note
 
@@ -70,12 +70,13 @@ def add_input(
 
 def run(args: argparse.Namespace) -> int:
     """Draw a page; return the exit code."""
+    motors = map_of(args)
     if args.list:
-        with BagReader(args.input, map_of(args)) as bag:
+        with BagReader(args.input, motors) as bag:
             print(*bag.inside(), sep='\n')
         return 0
     require_target(args.output, args.input, args.commands)
-    signals = read_signals(args)
+    signals = read_signals(args, motors)
     page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
     from propulsion_ros.pictures.picture import draw
 
@@ -87,13 +88,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_signals(args: argparse.Namespace) -> Signals:
+def read_signals(args: argparse.Namespace, motors: UlogMap) -> Signals:
     """Return the signals of the input of `add_input`.
 
     Raises `ConfigError` if it cannot be read, or has an unknown format.
     """
     if is_bag(args.input):
-        signals = signals_of_bag(args.input, args.namespace, map_of(args))
+        signals = signals_of_bag(args.input, args.namespace, motors)
     else:
         _, header = next(read_rows(args.input), ('', []))
         names = [name.strip() for name in header]

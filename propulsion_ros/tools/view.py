@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from propulsion_ros.pictures.signals import Signals
+from propulsion_ros.replay.ulog_reader import map_of
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.settings.names import domain_id
 from propulsion_ros.tools.lines import fail, note
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.live:
         return _serve(args)
     require_target(args.html, args.input, args.commands, args.model, *args.params_file)
-    signals = read_signals(args)
+    signals = read_signals(args, map_of(args))
     require_libraries()
     data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
     write_page(args.html, data)

@@ -10,6 +10,7 @@ from plot_pages import panels, parabolas, points, predicted
 
 from propulsion_ros.pictures.panels import page_of
 from propulsion_ros.pictures.table import join_commands
+from propulsion_ros.replay.ulog_reader import UNMAPPED
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools.plot import read_signals
 
@@ -25,7 +26,7 @@ def read(tmp_path):
     def signals(text, name='table.csv'):
         path = tmp_path / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_signals(Namespace(input=path, commands=None))
+        return read_signals(Namespace(input=path, commands=None), UNMAPPED)
     return signals
 
 
