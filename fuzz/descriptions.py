@@ -45,7 +45,7 @@ def _read(xml: str) -> None:
     blocks = actuators_from_urdf(xml, loop_params_of)
     for block in blocks:
         take_step(build_family(block.family, {}, block)[0])
-    drawn_blocks(blocks)
+    drawn_blocks(blocks, lambda name: {})
 
 
 def take_step(family: Family) -> None:

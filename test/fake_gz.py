@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import ModuleType, SimpleNamespace
@@ -360,3 +361,17 @@ def install(monkeypatch, name='gz.sim'):
     module.Model, module.Link, module.Joint, module.Sensor = Model, Link, Joint, Sensor
     module.K_NULL_ENTITY = K_NULL_ENTITY
     monkeypatch.setitem(sys.modules, name, module)
+
+
+@contextmanager
+def worlds(monkeypatch, make_system):
+    """Yield what makes worlds as `World` does, each with a system that ends with the context."""
+    install(monkeypatch, 'gz.sim8')
+    made = []
+
+    def make(*arguments, **options):
+        made.append(World(make_system(), *arguments, **options))
+        return made[-1]
+    yield make
+    for world in made:
+        world.system.shutdown()

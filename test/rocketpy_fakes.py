@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What looks like sensors and a flight of RocketPy, for tests without it."""
+"""What looks like sensors and a flight of RocketPy, for tests without it; its computers."""
 from __future__ import annotations
+
+import json
 
 import numpy as np
 
+from propulsion_ros.graph.share import share_directory
+from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
+from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.tools import cli
 
 PAD = 100.0
 
@@ -95,3 +101,27 @@ class Flight:
         else:
             row = (0.0, 0.0, 0.0)
         sensor.measured_data.append((time, *row))
+
+
+SETTINGS = {
+    'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
+    'altitude_source': 'pressure', 'flight.max_ascent_time': 40.0,
+}
+"""Of a flight computer."""
+
+
+def with_settings(path, **changes):
+    """Write the settings of a flight computer to a file, and return its path."""
+    path.write_text(json.dumps({'flight_state': {'ros__parameters': SETTINGS | changes}}))
+    return path
+
+
+def replayed(config, bag, output):
+    """Return arrival and stamp [ns] of the sample, and name, of each event in a replay of a bag."""
+    assert cli.main(['replay', str(config), str(bag), str(output)]) == 0
+    with BagReader(output) as reader:
+        return [
+            (each.stamp_ns, stamp_to_ns(message.header.stamp), status.name)
+            for each in reader.messages({'/flight_state/events'})
+            for message in [reader.decode(each)] for status in message.status
+        ]

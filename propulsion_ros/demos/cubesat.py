@@ -30,38 +30,29 @@ class CubesatTarget:
     """Attitude to hold, roll, pitch and yaw in the world [rad]; None: only stop turning."""
 
 
-@dataclass(frozen=True)
-class CubesatGuidance:
-    """Demands the torque that gives the desired momentum in one period of the jets.
+INERTIA = np.array([0.166714, 0.166714, 0.102190])
+"""Moments of inertia about the axes of the body [kg m^2], (3,)."""
+PULSE_PERIOD = 0.1
+"""Period of the pulses of the jets [s]."""
+MAX_RATE = 0.1
+"""Largest desired rate of turn [rad/s]."""
+BANDWIDTH = 0.4
+"""Desired rate of turn over the error of attitude [1/s]."""
+_MAX_TORQUE = np.array([0.0113, 0.017, 0.0113])  # largest couple about each axis [N m]
 
-    A torque that is too small for a pulse is not fired, so the momentum left about an axis is less
-    than the smallest that its couple can give.
+
+def torque_of(target: CubesatTarget, motion: Motion) -> FloatArray:
+    """Return the torque that gives the desired momentum in one period of the jets [N m], (3,).
+
+    It is in the axes of the body. A torque that is too small for a pulse is not fired, so the
+    momentum left about an axis is less than the smallest that its couple can give.
     """
-
-    inertia: tuple[float, float, float] = (0.166714, 0.166714, 0.102190)
-    """Moments of inertia about the axes of the body [kg m^2]."""
-    period: float = 0.1
-    """Period of the pulses of the jets [s]."""
-    max_torque: tuple[float, float, float] = (0.0113, 0.017, 0.0113)
-    """Largest couple that is demanded about each axis [N m]."""
-    bandwidth: float = 0.4
-    """Desired rate of turn over the error of attitude [1/s]."""
-    max_rate: float = 0.1
-    """Largest desired rate of turn [rad/s]."""
-
-    def torque(self, target: CubesatTarget, motion: Motion) -> FloatArray:
-        """Return the torque to command in the axes of the body [N m], (3,)."""
-        wanted = self._rate(target, motion)
-        missing = np.asarray(self.inertia) * (wanted - motion.angular_velocity)
-        limit = np.asarray(self.max_torque)
-        return np.clip(missing / self.period, -limit, limit)
-
-    def _rate(self, target: CubesatTarget, motion: Motion) -> FloatArray:
-        """Return the desired rate of turn [rad/s], (3,)."""
-        if target.rpy is None:
-            return np.zeros(3)
-        rate = self.bandwidth * attitude_error(target.rpy, motion.quaternion)
-        return np.asarray(rate * min(1.0, self.max_rate / max(float(np.linalg.norm(rate)), 1e-12)))
+    rate: FloatArray = np.zeros(3)
+    if target.rpy is not None:
+        rate = BANDWIDTH * attitude_error(target.rpy, motion.quaternion)
+        rate = rate * min(1.0, MAX_RATE / max(float(np.linalg.norm(rate)), 1e-12))
+    missing = INERTIA * (rate - motion.angular_velocity)
+    return np.clip(missing / PULSE_PERIOD, -_MAX_TORQUE, _MAX_TORQUE)
 
 
 def attitude_error(rpy: tuple[float, float, float], quaternion: FloatArray) -> FloatArray:
@@ -103,7 +94,6 @@ class CubesatPilot(Pilot):
 
     def __init__(self) -> None:
         super().__init__()
-        self._guidance = CubesatGuidance()
         self.record(Kind.INERTIA, 'vehicle/inertia', 'mass', mass_numbers)
         self.record(Kind.WRENCH, 'jets/wrench', 'true', lambda m: msg_to_wrench(m).tolist())
         self.record(Kind.JOINTS, 'jets/state', 'thrust', efforts(_JETS))
@@ -112,8 +102,7 @@ class CubesatPilot(Pilot):
         """Return the torque."""
         self.recording.add('motion', time, *motion_numbers(motion))
         name, target = target_at(_PLAN, time)
-        is_asleep = name == 'tumble'
-        torque = np.zeros(3) if is_asleep else self._guidance.torque(target, motion)
+        torque = np.zeros(3) if name == 'tumble' else torque_of(target, motion)
         self.recording.add('demand', time, *torque.tolist())
         return {_COMMAND: [0.0, 0.0, 0.0, *torque]}
 
@@ -126,7 +115,7 @@ class CubesatPilot(Pilot):
 
 def _momentum(rows: FloatArray) -> FloatArray:
     """Return the angular momentum in the axes of the body at rows of the motion, (n, 3)."""
-    return np.asarray(rows[:, -3:] * np.array(CubesatGuidance().inertia))
+    return np.asarray(rows[:, -3:] * INERTIA)
 
 
 def _error(rows: FloatArray, rpy: tuple[float, float, float]) -> FloatArray:

@@ -2,8 +2,7 @@
 """The free-flyer: wrenches that saturate in part, and the estimate of the applied wrench."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,69 +26,38 @@ from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.common.wrench import cross, move_wrench
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
-
-@dataclass(frozen=True)
-class Pulse:
-    """A wrench, and the opposite one for as long, so that the vehicle comes to rest again."""
-
-    wrench: tuple[float, float, float, float, float, float]
-    """Force [N] and torque about the centre of mass [N m], (6,)."""
-    duration: float = 1.0
-    """Duration of each of the two wrenches [s]."""
-
-
-WITHIN_LIMITS = (
-    Pulse((0.2, 0.0, 0.0, 0.0, 0.0, 0.0)),
-    Pulse((0.0, 0.15, 0.0, 0.0, 0.0, 0.0)),
-    Pulse((0.0, 0.0, 0.2, 0.0, 0.0, 0.0)),
-    Pulse((0.0, 0.0, 0.0, 0.02, 0.0, 0.0)),
-    Pulse((0.0, 0.0, 0.0, 0.0, 0.02, 0.0)),
-    Pulse((0.0, 0.0, 0.0, 0.0, 0.0, 0.02)),
-)
-"""Pulses along one axis after the other."""
-BEYOND_LIMITS = (
-    Pulse((0.6, 0.0, 0.0, 0.0, 0.0, 0.0), 1.5),
-    Pulse((0.0, 0.4, 0.4, 0.0, 0.0, 0.0), 1.5),
-    Pulse((0.0, 0.0, 0.0, 0.06, 0.05, 0.0), 1.5),
-    Pulse((0.25, 0.0, 0.1, 0.0, 0.0, 0.06), 1.5),
-)
-"""Pulses of more than the nozzles can give."""
+START = 16.0
+"""Time of the first pulse, by which the impellers have reached their speed [s]."""
+_PAUSE = 0.5  # after each pulse [s]
+WITHIN_LIMITS = np.diag([0.2, 0.15, 0.2, 0.02, 0.02, 0.02])
+"""Force [N] and torque about the centre of mass [N m] of pulses along one axis each, (6, 6)."""
+_BEYOND_LIMITS = np.array([
+    [0.6, 0.0, 0.0, 0.0, 0.0, 0.0],
+    [0.0, 0.4, 0.4, 0.0, 0.0, 0.0],
+    [0.0, 0.0, 0.0, 0.06, 0.05, 0.0],
+    [0.25, 0.0, 0.1, 0.0, 0.0, 0.06],
+])
+"""The same of more than the nozzles can give."""
+WRENCHES = np.vstack([WITHIN_LIMITS, _BEYOND_LIMITS])
+_DURATIONS = np.repeat([1.0, 1.5], [len(WITHIN_LIMITS), len(_BEYOND_LIMITS)])
+"""The wrench of each pulse, and its duration [s]; the opposite one acts as long after it."""
+BEGINNINGS = START + np.cumsum([0.0, *(2.0 * _DURATIONS + _PAUSE)])
+"""Times at which the pulses begin, and last the end of the sequence [s]."""
+END = float(BEGINNINGS[-1])
 
 
-@dataclass(frozen=True)
-class WrenchSequence:
-    """Pulses one after the other, with a pause after each."""
-
-    start: float = 16.0
-    """Time of the first pulse, by which the impellers have reached their speed [s]."""
-    pause: float = 0.5
-    """Pause after each pulse [s]."""
-    pulses: tuple[Pulse, ...] = WITHIN_LIMITS + BEYOND_LIMITS
-    """The pulses."""
-
-    @property
-    def beginnings(self) -> tuple[float, ...]:
-        """Times at which the pulses begin, and last the end of the sequence [s]."""
-        lengths = [2.0 * pulse.duration + self.pause for pulse in self.pulses]
-        return tuple(float(at) for at in self.start + np.cumsum([0.0, *lengths]))
-
-    @property
-    def end(self) -> float:
-        """Time of the end of the sequence [s]."""
-        return self.beginnings[-1]
-
-    def wrench(self, time: float) -> FloatArray:
-        """Return the wrench to demand at a time [s], (6,)."""
-        for begin, pulse in zip(self.beginnings, self.pulses, strict=False):
-            part = np.floor((time - begin) / pulse.duration + 1e-9)
-            if part in (0.0, 1.0):
-                return np.asarray(np.array(pulse.wrench) * (1.0 - 2.0 * part))
-        return np.zeros(6)
+def wrench_at(time: float) -> FloatArray:
+    """Return the wrench to demand at a time [s], (6,)."""
+    for begin, wrench, duration in zip(BEGINNINGS, WRENCHES, _DURATIONS, strict=False):
+        part = np.floor((time - begin) / duration + 1e-9)
+        if part in (0.0, 1.0):
+            return np.asarray(wrench * (1.0 - 2.0 * part))
+    return np.zeros(6)
 
 
-_SEQUENCE = WrenchSequence()
-_BEYOND = _SEQUENCE.beginnings[len(WITHIN_LIMITS)]
+_BEYOND = float(BEGINNINGS[len(WITHIN_LIMITS)])
 """Time from which on the demand is more than the nozzles can give [s]."""
+_REVERSAL = _BEYOND + float(_DURATIONS[-1])  # of the first such pulse [s]
 _PERIOD = 0.016  # step of the vehicle and its actuators [s]
 _UNMET = np.array([0.01] * 3 + [0.002] * 3)
 """Missing part of a demand that is more than the resolution of the servos [N], [N m]."""
@@ -101,7 +69,7 @@ class FreeflyerPilot(Pilot):
     """Commands the sequence to fam."""
 
     commands: ClassVar = {_COMMAND: Kind.WRENCH}
-    end = _SEQUENCE.end
+    end = END
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,17 +82,17 @@ class FreeflyerPilot(Pilot):
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
         """Return the wrench."""
         self.recording.add('motion', time, *motion_numbers(motion))
-        wrench = _SEQUENCE.wrench(time)
+        wrench = wrench_at(time)
         self.recording.add('demand', time, *wrench.tolist())
         return {_COMMAND: wrench}
 
     def status(self, time: float, motion: Motion) -> str:
         """Return the present demand."""
-        if time < _SEQUENCE.start:
+        if time < START:
             return 'the impellers spin up'
         demand = ' '.join(
             f'{name} {value:+.2f}'
-            for name, value in zip(WRENCH_NAMES, _SEQUENCE.wrench(time), strict=True) if value
+            for name, value in zip(WRENCH_NAMES, wrench_at(time), strict=True) if value
         )
         return f'demands {demand or "nothing":<33}'
 
@@ -141,15 +109,14 @@ class FreeflyerPilot(Pilot):
 def _summarise(recording: Recording) -> Summary:
     """Return the numbers of a flight, six for those of a wrench about the centre of mass."""
     demand, true, estimate = (
-        recording.between(name, _SEQUENCE.start, _SEQUENCE.end)
+        recording.between(name, START, END)
         for name in ('demand', 'true', 'estimate')
     )
     # Errors are judged at the end of each pulse, when the servos have settled.
     ends = np.flatnonzero(np.diff(demand[:, 1:], axis=0).any(axis=1))
     ends = ends[demand[ends, 1:].any(axis=1)]
-    first_end = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
-    last = np.flatnonzero(true[:, 0] < first_end - 1e-9)[-1:]
-    is_reached = bool(len(true)) and true[-1, 0] >= first_end - _PERIOD
+    last = np.flatnonzero(true[:, 0] < _REVERSAL - 1e-9)[-1:]
+    is_reached = bool(len(true)) and true[-1, 0] >= _REVERSAL - _PERIOD
     # Force along x of the largest pulse at its end: demanded, true and estimated.
     largest = {
         f'largest_{name}': float(rows[last[0], 1]) if is_reached else np.nan
@@ -157,9 +124,11 @@ def _summarise(recording: Recording) -> Summary:
     }
     momentum, angular = momenta(recording)
     return {
-        'error': _rms(estimate - true),
-        'settled_error': _largest((estimate - true)[ends]),
-        'missing': _rms(demand - true),
+        'error': _parts(estimate - true, _rms),
+        'settled_error': _parts(
+            (estimate - true)[ends], lambda values: np.abs(values).max(axis=0)
+        ),
+        'missing': _parts(demand - true, _rms),
         **largest,
         'unmet_time': float(_PERIOD * np.count_nonzero(_is_unmet(demand, estimate))),
         'momentum': momentum[0],
@@ -189,7 +158,9 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
 
 
 def _page(summary: Summary, recording: Recording) -> Page:
-    demand, true, estimate = map(recording.series, ('demand', 'true', 'estimate'))
+    demand, true, estimate, thrust = map(
+        recording.series, ('demand', 'true', 'estimate', 'thrust')
+    )
     known = [
         ('given', PUBLISHED, true), ('estimated', PUBLISHED, estimate),
         ('demanded', COMMAND, demand),
@@ -201,7 +172,6 @@ def _page(summary: Summary, recording: Recording) -> Page:
         ), scale=f'size of the {part.lower()} [{unit}]')
         for part, cut, unit in (('Force', slice(1, 4), 'N'), ('Torque', slice(4, 7), 'N m'))
     ]
-    back = _BEYOND + _SEQUENCE.pulses[len(WITHIN_LIMITS)].duration
     return recording.page(
         'A free-flyer pushes itself by twelve air nozzles', (
             *sizes,
@@ -209,20 +179,14 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 # Each value holds for a step.
                 Trace(name, role, np.repeat(rows[:, 0], 2)[1:], np.repeat(rows[:, 1], 2)[:-1])
                 for name, role, rows in known
-            ), (back - 0.1, back + 0.4), 'force along x [N]'),
-            Panel('Thrust of all twelve nozzles', (_nozzles(recording),), scale='thrust [N]'),
-        ), begin=_SEQUENCE.start - 1.0,
+            ), (_REVERSAL - 0.1, _REVERSAL + 0.4), 'force along x [N]'),
+            Panel('Thrust of all twelve nozzles', (
+                Trace('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1)),
+            ), scale='thrust [N]'),
+        ), begin=START - 1.0,
         phases=spans_where(_is_unmet(demand, estimate), demand[:, 0], ''),
-        marks=[
-            Mark(_SEQUENCE.start, 'within its power'),
-            Mark(_BEYOND, 'too much'),
-        ],
+        marks=[Mark(START, 'within its power'), Mark(_BEYOND, 'too much')],
     )
-
-
-def _nozzles(recording: Recording) -> Trace:
-    thrust = recording.series('thrust')
-    return Trace('all twelve', PUBLISHED, thrust[:, 0], thrust[:, 1:].sum(axis=1))
 
 
 def _is_unmet(demand: FloatArray, estimate: FloatArray) -> BoolArray:
@@ -281,18 +245,13 @@ def momenta(recording: Recording) -> tuple[tuple[float, float], tuple[float, flo
     return results[0], results[1]
 
 
-def _rms(rows: FloatArray) -> tuple[float, ...]:
-    """Return the root mean square of each column after the time's; NaN without rows."""
-    if not len(rows):
-        return (np.nan,) * 6
-    return tuple(np.sqrt(np.mean(rows[:, 1:] ** 2, axis=0)).tolist())
+def _parts(rows: FloatArray, judge: Callable[[FloatArray], FloatArray]) -> tuple[float, ...]:
+    """Return a function of the columns after the time's; NaN without rows."""
+    return tuple(judge(rows[:, 1:]).tolist()) if len(rows) else (np.nan,) * 6
 
 
-def _largest(rows: FloatArray) -> tuple[float, ...]:
-    """Return the largest absolute value of each column after the time's; NaN without rows."""
-    if not len(rows):
-        return (np.nan,) * 6
-    return tuple(np.abs(rows[:, 1:]).max(axis=0).tolist())
+def _rms(values: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
 
 
 DEMO = Demo(FreeflyerPilot, _summarise, _table, _page)

@@ -104,9 +104,9 @@ class RocketPilot(Pilot):
     # This topic shows that flight_state has taken the sample of the step that waits.
     arrives_first = 'flight_state/deployers'
 
-    def __init__(self) -> None:
+    def __init__(self, guidance: RocketGuidance | None = None) -> None:
         super().__init__()
-        self._guidance = RocketGuidance()
+        self._guidance = guidance or RocketGuidance()
         self._propellant = np.inf
         self._last_event = ''
         self._is_armed = False
@@ -294,17 +294,12 @@ def _table(s: Summary, recording: Recording) -> list[Row]:
     ]
 
 
-def _powered(recording: Recording, summary: Summary) -> tuple[float, float]:
-    """Return the span of the powered part of a flight [s]."""
-    end = float(recording.series('motion')[-1, 0])
-    burnout = summary['burnout'] if np.isfinite(summary['burnout']) else end
-    return float(np.nan_to_num(summary['liftoff'])) - 1.0, burnout + 1.0
-
-
 def _page(summary: Summary, recording: Recording) -> Page:
-    span, degrees = _powered(recording, summary), 180.0 / np.pi
+    degrees, end = 180.0 / np.pi, float(recording.series('motion')[-1, 0])
+    # The powered part of the flight.
+    burnout = summary['burnout'] if np.isfinite(summary['burnout']) else end
+    span = float(np.nan_to_num(summary['liftoff'])) - 1.0, burnout + 1.0
     line = functools.partial(recording.line, span=span)
-    end = float(recording.series('motion')[-1, 0])
     stamps = [*(max(stamp, 0.0) for stamp, _ in recording.phases), end]
     return recording.page(
         'A rocket flies, finds its apogee, and lands on two parachutes', (

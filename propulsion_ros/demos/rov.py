@@ -48,87 +48,75 @@ class RovTarget:
     """Speed ahead [m/s]."""
 
 
-@dataclass(frozen=True)
-class RovGains:
-    """Gains of two loops: errors of pose give velocities, errors of velocity a wrench."""
-
-    inertia: tuple[float, ...] = (11.5, 11.5, 11.5, 0.2234, 0.2851, 0.4165)
-    """Mass [kg] three times, then moments of inertia [kg m^2]."""
-    depth_gain: float = 0.8
-    turn_gain: float = 1.5
-    """Demanded velocity over the error of depth, and of attitude [1/s]."""
-    max_heave: float = 0.4
-    max_turn: float = 0.5
-    """Largest demanded velocities [m/s], [rad/s]."""
-    max_acceleration: float = 0.3
-    """Largest change of the demanded speed ahead [m/s^2]."""
-    gain: tuple[float, ...] = (4.0, 4.0, 4.0, 7.0, 7.0, 7.0)
-    """Gains of the velocities [1/s], as in ``inertia``; that of integrals is gain squared / 4."""
-    fin_force: float = 1028.0 * 0.0144 * 2.5
-    """Lift of both fins over angle of attack and squared speed [N s^2/(m^2 rad)]."""
-    fin_lever: float = 0.3
-    """Distance from the centre of base_link back to the fins [m]."""
-    max_fin: float = 0.3
-    """Largest deflection of the fins [rad]."""
-    min_fin_speed: float = 0.3
-    """Speed ahead below which the fins rest [m/s]."""
-
-
-@dataclass(frozen=True)
-class RovCommand:
-    """Commands of thrusters and fins."""
-
-    wrench: FloatArray
-    """Wrench of the thrusters in the axes of and about the origin of base_link [N], [N m], (6,)."""
-    fin: float
-    """Deflection of both fins [rad]; positive lifts the nose in forward motion."""
+INERTIA = np.array([11.5, 11.5, 11.5, 0.2234, 0.2851, 0.4165])
+"""Mass [kg] three times, then moments of inertia [kg m^2], (6,)."""
+DEPTH_GAIN = 0.8
+_TURN_GAIN = 1.5
+"""Demanded velocity over the error of depth, and of attitude [1/s]."""
+MAX_HEAVE, MAX_TURN = 0.4, 0.5
+"""Largest demanded velocities [m/s], [rad/s]."""
+_MAX_ACCELERATION = 0.3  # largest change of the demanded speed ahead [m/s^2]
+_GAIN = np.array([4.0, 4.0, 4.0, 7.0, 7.0, 7.0])
+"""Gains of the velocities [1/s], as in `INERTIA`; that of integrals is gain squared / 4."""
+FIN_FORCE = 1028.0 * 0.0144 * 2.5
+"""Lift of both fins over angle of attack and squared speed [N s^2/(m^2 rad)]."""
+FIN_LEVER = 0.3
+"""Distance from the centre of base_link back to the fins [m]."""
+MAX_FIN = 0.3
+"""Largest deflection of the fins [rad]."""
+MIN_FIN_SPEED = 0.3
+"""Speed ahead below which the fins rest [m/s]."""
 
 
 class RovGuidance:
-    """Holds depth, heading, speed and upright attitude; integrals compensate unknown forces."""
+    """Holds depth, heading, speed and upright attitude, by two loops.
 
-    def __init__(self, gains: RovGains | None = None) -> None:
-        self._gains = gains or RovGains()
-        self._inertia, self._gain = np.array(self._gains.inertia), np.array(self._gains.gain)
+    Errors of pose give velocities, errors of velocity a wrench; integrals compensate unknown
+    forces.
+    """
+
+    def __init__(self) -> None:
         self._integral: FloatArray = np.zeros(6)
         self._speed = 0.0
 
-    def command(self, target: RovTarget, motion: Motion, dt: float) -> RovCommand:
-        """Return the commands, ``dt`` [s] after the previous ones."""
-        gains = self._gains
-        change = gains.max_acceleration * dt
+    def command(self, target: RovTarget, motion: Motion, dt: float) -> tuple[FloatArray, float]:
+        """Return the commands of thrusters and fins, ``dt`` [s] after the previous ones.
+
+        They are a wrench in the axes of and about the origin of base_link [N], [N m], (6,), and the
+        deflection of both fins [rad], which lifts the nose in forward motion if positive.
+        """
+        change = _MAX_ACCELERATION * dt
         self._speed += float(np.clip(target.speed - self._speed, -change, change))
         moving = np.concatenate((motion.velocity, motion.angular_velocity))
         error = self.velocities(target, motion) - moving
         self._integral = self._integral + error * dt
-        acceleration = self._gain * error + 0.25 * self._gain**2 * self._integral
-        return self._with_fins(self._inertia * acceleration, motion)
+        acceleration = _GAIN * error + 0.25 * _GAIN**2 * self._integral
+        return _with_fins(INERTIA * acceleration, motion)
 
     def velocities(self, target: RovTarget, motion: Motion) -> FloatArray:
         """Return the desired velocity: linear [m/s], then angular [rad/s], body axes, (6,)."""
-        gains = self._gains
         roll, pitch, yaw = roll_pitch_yaw(motion.rotation)
-        heave = gains.depth_gain * (-target.depth - motion.position[2])
-        heave = np.clip(heave, -gains.max_heave, gains.max_heave)
+        heave = np.clip(DEPTH_GAIN * (-target.depth - motion.position[2]), -MAX_HEAVE, MAX_HEAVE)
         ahead = self._speed * np.array([np.cos(yaw), np.sin(yaw), 0.0])
-        turn = -gains.turn_gain * np.array([roll, pitch, wrapped(yaw - target.heading)])
+        turn = -_TURN_GAIN * np.array([roll, pitch, wrapped(yaw - target.heading)])
         linear = motion.rotation.T @ (ahead + np.array([0.0, 0.0, heave]))
-        return np.concatenate((linear, np.clip(turn, -gains.max_turn, gains.max_turn)))
+        return np.concatenate((linear, np.clip(turn, -MAX_TURN, MAX_TURN)))
 
-    def _with_fins(self, wrench: FloatArray, motion: Motion) -> RovCommand:
-        """Give the fins as much of the pitching moment as they can take at a speed ahead."""
-        gains, speed = self._gains, float(motion.velocity[0])
-        if speed < gains.min_fin_speed:
-            return RovCommand(wrench, 0.0)
-        force = gains.fin_force * speed**2
-        # While they rise the water comes from above, as if the fins were deflected.
-        rise = float(motion.velocity[2]) + gains.fin_lever * float(motion.angular_velocity[1])
-        fin = -wrench[4] / (force * gains.fin_lever) - rise / speed
-        fin = float(np.clip(fin, -gains.max_fin, gains.max_fin))
-        lift = -force * (fin + rise / speed)
-        wrench[2] -= lift
-        wrench[4] -= gains.fin_lever * lift
-        return RovCommand(wrench, fin)
+
+def _with_fins(wrench: FloatArray, motion: Motion) -> tuple[FloatArray, float]:
+    """Give the fins as much of the pitching moment as they can take at a speed ahead."""
+    speed = float(motion.velocity[0])
+    if speed < MIN_FIN_SPEED:
+        return wrench, 0.0
+    force = FIN_FORCE * speed**2
+    # While they rise the water comes from above, as if the fins were deflected.
+    rise = float(motion.velocity[2]) + FIN_LEVER * float(motion.angular_velocity[1])
+    fin = -wrench[4] / (force * FIN_LEVER) - rise / speed
+    fin = float(np.clip(fin, -MAX_FIN, MAX_FIN))
+    lift = -force * (fin + rise / speed)
+    wrench[2] -= lift
+    wrench[4] -= FIN_LEVER * lift
+    return wrench, fin
 
 
 _HORIZONTAL = ('front_left', 'front_right', 'rear_left', 'rear_right')
@@ -185,10 +173,10 @@ class RovPilot(Pilot):
         self.recording.add('climb', time, float(motion.velocity_world[2]))
         _, target = target_at(_PLAN, time)
         self.recording.add('target', time, -target.depth, target.heading, target.speed)
-        command = self._guidance.command(target, motion, _PERIOD)
+        wrench, fin = self._guidance.command(target, motion, _PERIOD)
         return {
-            'fins/command': {f'{name}.position': command.fin for name in _FINS},
-            'thrusters_allocator/wrench_command': command.wrench,
+            'fins/command': dict.fromkeys((f'{name}.position' for name in _FINS), fin),
+            'thrusters_allocator/wrench_command': wrench,
         }
 
     def status(self, time: float, motion: Motion) -> str:
@@ -252,7 +240,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     times = recording.series('motion')[[0, -1], _TIME]
     limits = (
         Trace("pilot's limit", COMMAND, times, np.full(2, limit))
-        for limit in (degrees * RovGains.max_fin, -degrees * RovGains.max_fin)
+        for limit in (degrees * MAX_FIN, -degrees * MAX_FIN)
     )
     return recording.page(
         'An underwater vehicle by eight thrusters and two fins', (

@@ -14,7 +14,6 @@ from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
-from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.urdf.block import ActuatorSpec
 
 _UNLIMITED = 1e9  # limit from which on an actuator counts as unlimited [N]
@@ -36,8 +35,7 @@ class DrawnBlock:
 
 
 def drawn_blocks(
-    specs: Sequence[ActuatorSpec],
-    parameters_of_node: Callable[[str], Mapping[str, Any]] = lambda name: {},
+    specs: Sequence[ActuatorSpec], parameters_of_node: Callable[[str], Mapping[str, Any]]
 ) -> list[DrawnBlock]:
     """Return every plugin block of a robot description, in its order.
 
@@ -77,14 +75,11 @@ def layout_of(params: Any, family: Family) -> ThrustLayout | None:
         layout = family.thrust_layout()
     elif all(hasattr(params, key) for key in _PLACED):
         limits = family.thrust_limits if isinstance(family, Allocatable) else (np.nan, np.nan)
-        lowest, highest = (_known(limit, len(params.names)) for limit in limits)
+        lowest, highest = (
+            np.where(np.abs(limit) < _UNLIMITED, np.broadcast_to(limit, len(params.names)), np.nan)
+            for limit in limits
+        )
         layout = ThrustLayout(**placed_rows(params), lowest=lowest, highest=highest)
     else:
         return None
     return family.layout_of(layout) if isinstance(family, SteeredFamily) else layout
-
-
-def _known(limit: Any, n: int) -> FloatArray:
-    """Return limits, (n,), NaN for actuators without one."""
-    limits = np.broadcast_to(limit, n)
-    return np.where(np.abs(limits) < _UNLIMITED, limits, np.nan)

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from propulsion_ros.models.common.layout import ThrustLayout
+from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
-
-Vector = tuple[float, float, float]
-Colour = tuple[float, float, float, float]
-"""Red, green, blue and opacity, 0 to 1."""
+from propulsion_ros.urdf.visuals import Colour
 
 _AT_LIMIT = 0.999  # load that counts as 1, which a lag never quite reaches
 _STRONGEST = 1e9  # largest thrust [N]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -25,7 +26,7 @@ from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.actuator_ports import several_publishers
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
-from propulsion_ros.models.common.family import Output
+from propulsion_ros.models.common.family import Family, Output
 from propulsion_ros.models.common.motion import MatrixMotion
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.nodes.actuator_node import ActuatorNode
@@ -52,8 +53,6 @@ class _Group:
     spec: NodeSpec
     forces: LinkForces
     params: LoopParams
-    joints: tuple[str, ...]
-    """Joints of the model that turn its actuators."""
 
 
 class ActuatorHost:
@@ -105,32 +104,27 @@ class ActuatorHost:
         specs = actuators_from_urdf(text, loop_params_of)
         nodes = {spec.name: spec for spec in actuator_nodes(text, specs, use_sim_time=False)}
         check_settings(Graph(text, None, tuple(nodes.values())), self._files, namespace)
-        given = list(read_groups(specs, self._files, namespace))
-        if not given:
+        groups = list(read_groups(specs, self._files, namespace))
+        if not groups:
             raise SourceError(
                 'robot' if description else 'plugin/actuators',
                 'expected a block whose actuators push, got none; an allocator pushes nothing'
             )
-        bases = {group.spec.base_link for group, _ in given}
+        bases = {group.spec.base_link for group in groups}
         if len(bases) > 1:
             raise SourceError('base_link', f'expected one for all blocks, got {sorted(bases)}')
         base_link = bases.pop()
-        groups = [group for group, _ in given]
         held = held_joints(robot, tree, groups)
         self.base = Mount(*carrier_of(model, tree, base_link, held))
         self._groups = [
-            _Group(
-                nodes[group.spec.name],
-                LinkForces(
-                    self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
-                ),
-                params, _turning(model, group.steering),
-            )
-            for group, params in given
+            _Group(nodes[group.spec.name], LinkForces(
+                self.base, group_seats(model, tree, group, held), bool(group.turned(tree))
+            ), group.params)
+            for group in groups
         ]
         self.uses_body = any(group.family.uses_body for group in groups)
-        self.joints = tuple(dict.fromkeys(
-            joint for group in self._groups for joint in group.joints
+        self.joints = _turning(model, dict.fromkeys(
+            joint for group in groups for joint in group.steering
         ))
         self.warnings = [] if robot is None else [*shifts(tree_of(description), tree, groups)]
         self.links = tuple(dict.fromkeys(
@@ -171,8 +165,8 @@ class ActuatorHost:
         parameters = {**group.spec.parameters, **_timing(group.params, period_ns)}
         try:
             node = cast(SimulatedNode, make_node(
-                replace(group.spec, parameters=parameters),
-                self._namespace, SimulatedNode, self._files, context=self._context,
+                replace(group.spec, parameters=parameters), self._namespace, SimulatedNode,
+                self._files, context=self._context, forces=group.forces,
             ))
         except ROS_REFUSALS as error:
             raise SourceError(group.spec.name, reason_of(error)) from error
@@ -184,13 +178,10 @@ class ActuatorHost:
 
     def serve(self) -> None:
         """Have nodes take messages, and a request to a service, without waiting."""
-        if self.nodes:
-            self._take()
-            self._executor.spin_once(timeout_sec=0.0)
-
-    def _take(self) -> None:
         for node in self.nodes:
             node.take_messages()
+        if self.nodes:
+            self._executor.spin_once(timeout_sec=0.0)
 
     def pass_step(self) -> None:
         """Count a step, and take messages or serve requests after every so many steps."""
@@ -201,7 +192,11 @@ class ActuatorHost:
             return
         self._passed = 0
         self._checked += 1
-        (self._take if self._checked % _CHECKS_PER_REQUEST else self.serve)()
+        if self._checked % _CHECKS_PER_REQUEST:
+            for node in self.nodes:
+                node.take_messages()
+        else:
+            self.serve()
         if self._checked % _CHECKS_PER_SECOND == 0:
             for node in self.nodes:
                 node.look_for_publishers(self._listener.publishers_of(node.get_name()))
@@ -232,20 +227,18 @@ class ActuatorHost:
         total: dict[str, FloatArray] = {}
         whole: FloatArray | None = None
         self.drives = {}
-        for group, node in zip(self._groups, self.nodes, strict=True):
-            placed = None if group.forces.is_rigid else Placed(group.forces, node, poses)
-            if group.joints:
-                node.follow(group.joints, joints)
-            output = node.step(stamp_ns, motion, placed)
-            if group.joints and output is not None:
-                self.drives.update(node.drives(group.joints))
-            # The node has complained of a wrench that is not finite.
-            if output is None or not math.isfinite(sum(output.wrench.tolist())):
+        for node in self.nodes:
+            output = node.step(stamp_ns, motion, poses, joints)
+            if output is None:
                 continue
-            if placed is None:
+            self.drives.update(node.drives())
+            # The node has complained of a wrench that is not finite.
+            if not math.isfinite(sum(output.wrench.tolist())):
+                continue
+            if node.forces.is_rigid:
                 whole = output.wrench if whole is None else whole + output.wrench
                 continue
-            for link, wrench in placed.wrenches.items():
+            for link, wrench in node.wrenches.items():
                 total[link] = total[link] + wrench if link in total else wrench
         if whole is not None:
             # The wrenches of all groups on one rigid link add up to one.
@@ -277,7 +270,7 @@ class ActuatorHost:
         self._context = None
 
 
-def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
+def _turning(model: SimulatedModel, joints: Iterable[str]) -> tuple[str, ...]:
     """Return joints that must turn in a model."""
     known = [joint.name for joint in model.ends if joint.turns]
     for name in joints:
@@ -286,7 +279,7 @@ def _turning(model: SimulatedModel, joints: tuple[str, ...]) -> tuple[str, ...]:
                 f'joint {name!r}', 'the model has none of this name that turns; it has: '
                 f'{", ".join(known) or "none"}'
             )
-    return joints
+    return tuple(joints)
 
 
 def _serve_every(period_ns: int) -> int:
@@ -316,42 +309,29 @@ _KEPT_NS = 1_000_000_000
 """Time between two messages on a latched topic without subscriptions [ns]."""
 
 
-class Placed:
-    """Computes the output of a group at the present poses of its links.
-
-    Attributes
-    ----------
-    wrenches : dict of str to FloatArray
-        Wrench on each link after a call, see `LinkForces.at`.
-    """
-
-    def __init__(
-        self, forces: LinkForces, node: SimulatedNode, poses: Mapping[str, Pose]
-    ) -> None:
-        self._forces, self._node, self._poses = forces, node, poses
-        self.wrenches: dict[str, FloatArray] = {}
-
-    def __call__(self, output: Output) -> Output:
-        """Return the output of a tick with the wrench at the present poses."""
-        if self._node.loop is not None:
-            family = self._node.loop.family
-            # The poses of the simulator already include the angles of joints.
-            own = family.at_rest if isinstance(family, SteeredFamily) else (family, output)
-            self.wrenches, wrench = self._forces.at(*own, self._poses)
-            output = output._replace(wrench=wrench)
-        return output
-
-
 class SimulatedNode(ActuatorNode):
     """An actuator node that gets time and motion from its simulator, not from topics.
 
     Commands, outputs, parameters and services are those of `ActuatorNode`. A topic without a
     subscription is not published, except a latched one, once a second, for later subscriptions.
+
+    Parameters
+    ----------
+    forces : LinkForces
+        Links on which its actuators act.
+
+    Attributes
+    ----------
+    wrenches : dict of str to FloatArray
+        Wrench on each link after a step, see `LinkForces.at`.
     """
 
     follows_links = True
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str, forces: LinkForces, **kwargs: Any) -> None:
+        self.forces = forces
+        self.wrenches: dict[str, FloatArray] = {}
+        self._poses: Mapping[str, Pose] = {}
         self._time_ns = 0
         self._read: list[Any] = []
         self._is_stepping = self._has_several = False
@@ -414,36 +394,42 @@ class SimulatedNode(ActuatorNode):
         return self._time_ns
 
     def step(
-        self, stamp_ns: int, motion: MatrixMotion | None,
-        placed: Callable[[Output], Output] | None = None,
+        self, stamp_ns: int, motion: MatrixMotion | None, poses: Mapping[str, Pose],
+        joints: Mapping[str, tuple[float, float]],
     ) -> Output | None:
-        """Run the tick at a stamp; see `ActuatorPorts.step`. Return None while not active.
+        """Run the tick at a stamp; see `ActuatorHost.step`. Return None while not active.
 
-        The output that ``placed`` returns is published.
+        The wrench at the present poses is published.
         """
-        self._time_ns = stamp_ns
-        if not self.is_active or self.loop is None:
+        self._time_ns, self._poses = stamp_ns, poses
+        if self.loop is None:
             return None
-        self.loop.core.placed = placed
+        family = self.loop.family
+        if isinstance(family, SteeredFamily):
+            family.follow(*np.array([joints[name] for name in family.joint_names]).T)
+        if not self.is_active:
+            return None
+        self.loop.core.placed = None if self.forces.is_rigid else partial(
+            self._placed, family)
         self._is_stepping = True
         try:
             return self.loop.step(stamp_ns, motion)
         finally:
             self._is_stepping = False
 
-    def follow(self, names: Sequence[str], joints: Mapping[str, tuple[float, float]]) -> None:
-        """Take positions and velocities of joints that turn its actuators."""
-        family = self.loop.family if self.loop else None
-        if isinstance(family, SteeredFamily):
-            columns = np.array([family.joint_names.index(name) for name in names])
-            family.follow(columns, *np.array([joints[name] for name in names]).T)
+    def _placed(self, family: Family, output: Output) -> Output:
+        """Return the output of a tick with the wrench at the present poses of its links."""
+        # The poses of the simulator already include the angles of joints.
+        own = family.at_rest if isinstance(family, SteeredFamily) else (family, output)
+        self.wrenches, wrench = self.forces.at(*own, self._poses)
+        return output._replace(wrench=wrench)
 
-    def drives(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
-        """Yield those of the joints that servos move, with their rates [rad/s]."""
+    def drives(self) -> Iterator[tuple[str, float]]:
+        """Yield the joints that servos move, with their rates [rad/s]."""
         family = self.loop.family if self.loop else None
         if isinstance(family, SteeredFamily):
             for name, rate in zip(family.joint_names, family.drives().tolist(), strict=True):
-                if name in names and math.isfinite(rate):
+                if math.isfinite(rate):
                     yield name, rate
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:

@@ -44,6 +44,8 @@ class Group:
     """The block."""
     family: Family
     """Its actuators."""
+    params: LoopParams
+    """Timing of its node."""
     output: Output
     """Output of the actuators at rest."""
 
@@ -72,13 +74,13 @@ class Group:
 
 def read_groups(
     specs: Sequence[ActuatorSpec], params_files: Sequence[str | Path], namespace: str
-) -> Iterator[tuple[Group, LoopParams]]:
-    """Yield the blocks that push, with the timing of their nodes; raise `ConfigError`."""
+) -> Iterator[Group]:
+    """Yield the blocks that push; raise `ConfigError`."""
     for spec in pushing_blocks(specs):
         given = settings_of(params_files, spec.name, namespace)
         family, params = build_family(spec.family, given, spec)
         output = family.step(Command(), BodyState(), 1.0 / params.update_rate, 0)
-        yield Group(spec, family, output), params
+        yield Group(spec, family, params, output)
 
 
 def drive(
@@ -93,12 +95,13 @@ def drive(
     """
     node, family, turned = group.spec.name, group.family, group.turned(tree)
     for name in group.positioned(tree):
-        _require_masses(root, tree, tree.joints[name].child)
+        joint = tree.joints[name]
+        _require_masses(root, tree, joint.child)
+        (limit,) = numbers(joint.speed_limit or '0', f'{joint.path}/limit/@velocity', 1)
         topic = joint_topic(f'{node}/positions/{name}', model, name, '0/cmd_pos')
         insert(root, plugin(
             'joint-position-controller', 'JointPositionController', joint_name=name,
-            topic=topic.gz_topic, use_velocity_commands='true',
-            cmd_max=_speed_limit(tree.joints[name]),
+            topic=topic.gz_topic, use_velocity_commands='true', cmd_max=limit or _FASTEST,
         ))
         yield topic
     spins = _spins(family, group.output.axes)
@@ -223,9 +226,3 @@ def rigid_root(tree: LinkTree, link: str) -> str:
             break
         link = joint.parent
     return link
-
-
-def _speed_limit(joint: Joint) -> float:
-    """Return the velocity limit of a joint [rad/s], or a default."""
-    path = f'{joint.path}/limit/@velocity'
-    return numbers(joint.speed_limit or '0', path, 1)[0] or _FASTEST

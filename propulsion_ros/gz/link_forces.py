@@ -66,16 +66,6 @@ class Mount:
         ])
 
 
-@dataclass(frozen=True)
-class Seat:
-    """Place at which an actuator acts."""
-
-    mount: Mount
-    """Place of its link in the simulated model."""
-    pose: Pose
-    """Pose of its link in base_link, with every joint at position 0."""
-
-
 class LinkForces:
     """Divides the wrench of a group of actuators among the links of a simulated model.
 
@@ -87,8 +77,9 @@ class LinkForces:
     ----------
     base : Mount
         Place of base_link.
-    seats : sequence of Seat
-        Place of each actuator, n.
+    seats : sequence of Mount and Pose
+        Place of each actuator's link in the simulated model, and its pose in base_link with every
+        joint at position 0, n.
     turns : bool
         Whether actuators turn their own links (gimbals, fins): the model's links do not follow.
 
@@ -100,21 +91,23 @@ class LinkForces:
         Whether all actuators act on one link, on which the group's wrench acts then.
     """
 
-    def __init__(self, base: Mount, seats: Sequence[Seat], turns: bool) -> None:
+    def __init__(
+        self, base: Mount, seats: Sequence[tuple[Mount, Pose]], turns: bool
+    ) -> None:
         self._base, self._turns = base, turns
-        self.links = tuple(dict.fromkeys((base.link, *(seat.mount.link for seat in seats))))
+        self.links = tuple(dict.fromkeys((base.link, *(mount.link for mount, _ in seats))))
         self.is_rigid = len(self.links) == 1
-        self._rotations = np.array([seat.pose.rotation for seat in seats])
+        self._rotations = np.array([pose.rotation for _, pose in seats])
         # The matrix converts wrenches about actuators in base_link axes to those on the links.
         rows, columns = 6 * len(self.links), 6 * len(seats)
         self._matrix, total = np.zeros((rows, columns)), np.zeros((6, columns))
         self._rest = _moved(base.pose)
-        for i, seat in enumerate(seats):
+        for i, (mount, pose) in enumerate(seats):
             own = slice(6 * i, 6 * i + 6)
-            k = 6 * self.links.index(seat.mount.link)
-            turn = seat.mount.pose.rotation @ seat.pose.rotation.T
-            self._matrix[k:k + 6, own] = _moved(Pose(turn, seat.mount.pose.position))
-            total[:, own] = _moved(Pose(np.eye(3), seat.pose.position))
+            k = 6 * self.links.index(mount.link)
+            turn = mount.pose.rotation @ pose.rotation.T
+            self._matrix[k:k + 6, own] = _moved(Pose(turn, mount.pose.position))
+            total[:, own] = _moved(Pose(np.eye(3), pose.position))
         self._matrix[:6] -= self._rest @ total
 
     def at(
@@ -155,16 +148,16 @@ def _moved(pose: Pose) -> FloatArray:
 
 def group_seats(
     model: SimulatedModel, tree: LinkTree, group: Group, held: Collection[str]
-) -> list[Seat]:
-    """Return the place at which each actuator of a group acts, by `carrier_of`."""
+) -> list[tuple[Mount, Pose]]:
+    """Return the place at which each actuator of a group acts, see `LinkForces`."""
     base_link, seats = group.spec.base_link, []
     for frame, axis in zip(group.family.actuator_frames, group.output.axes, strict=True):
         if frame:
             pose = tree.pose(frame, base_link)
             own = pose.rotation.T @ axis
-            seats.append(Seat(Mount(*carrier_of(model, tree, frame, held, own)), pose))
+            seats.append((Mount(*carrier_of(model, tree, frame, held, own)), pose))
         else:
-            seats.append(Seat(Mount(*carrier_of(model, tree, base_link, held)), IDENTITY))
+            seats.append((Mount(*carrier_of(model, tree, base_link, held)), IDENTITY))
     return seats
 
 

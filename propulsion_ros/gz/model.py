@@ -104,7 +104,7 @@ def gazebo_robot(
     root = copy.deepcopy(parse_urdf(text))
     tree = LinkTree(root)
     specs = actuators_from_urdf(text, loop_params_of)
-    groups = [group for group, _ in read_groups(specs, params_files, namespace)]
+    groups = list(read_groups(specs, params_files, namespace))
     if not groups:
         raise SourceError(str(model), 'no plugin block whose actuators push')
     base_link = groups[0].spec.base_link

@@ -97,7 +97,7 @@ class SimulatedModel:
             if link != self.root:
                 joint = self.joints.get(link) or Joint(
                     f'{link} is free', 'floating', self.root, link, self.place(link, self.root),
-                    np.array([1.0, 0.0, 0.0]),
+                    _ACROSS,
                 )
                 _add_joint(robot, joint)
         return robot
@@ -302,20 +302,16 @@ def _joint(prefix: str, joint: Any, ecm: Any) -> Iterator[Joint]:
 
 def element_of(sdf: Any) -> Element:
     """Return an sdf.Element as an Element of Python."""
-    element = Element(str(sdf.get_name()))
-    _fill(element, sdf)
-    return element
-
-
-def _fill(element: Element, sdf: Any) -> None:
-    for attribute in sdf.get_attributes():
-        element.set(str(attribute.get_key()), str(attribute.get_as_string()))
+    element = Element(str(sdf.get_name()), {
+        str(each.get_key()): str(each.get_as_string()) for each in sdf.get_attributes()
+    })
     value = sdf.get_value()
     element.text = str(value.get_as_string()) if value is not None else ''
     child = sdf.get_first_element()
     while child is not None:
-        _fill(SubElement(element, str(child.get_name())), child)
+        element.append(element_of(child))
         child = child.get_next_element('')
+    return element
 
 
 def place_of(sdf: Any) -> tuple[str, str]:

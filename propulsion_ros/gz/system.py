@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial, partialmethod
 from pathlib import Path
@@ -55,9 +55,9 @@ class ActuatorSystem:
     """
 
     def __init__(self) -> None:
-        self.host: ActuatorHost | None = None
+        self.host: ActuatorHost
         self.place = ''
-        self._claimed: list[object] = []
+        self._end = ExitStack()
         # gz-sim passes the same object to each call; keep it alive, as its id is part of a claim.
         self._ecm: Any = None
 
@@ -93,16 +93,17 @@ class ActuatorSystem:
         ]
         urdf = located(path, beside) if path else None
         with _placed_errors(blocks, urdf):
-            self._host = self.host = ActuatorHost(
+            self.host = ActuatorHost(
                 simulated, load_robot_description(urdf) if urdf else '', files, namespace, plugin
             )
-        for name in self._host.names:
+        self._end.callback(self.host.close)
+        for name in self.host.names:
             node = f'node {namespace}/{name}'
             self._claim(node, node, 'another model has one of this name; give each a <namespace>')
-        self._warn(self._host.warnings)
-        self._links = {name: gz.Link(links[name]) for name in self._host.links}
-        self._joints = {name: gz.Joint(joints[name]) for name in self._host.joints}
-        self._base = self._links[self._host.base.link]
+        self._warn(self.host.warnings)
+        self._links = {name: gz.Link(links[name]) for name in self.host.links}
+        self._joints = {name: gz.Joint(joints[name]) for name in self.host.joints}
+        self._base = self._links[self.host.base.link]
         self._check_velocities(ecm)
         # The class of vectors in the gz.math with which this gz.sim was built.
         self._vector = type(self._base.world_pose(ecm).pos())
@@ -117,7 +118,7 @@ class ActuatorSystem:
         if key in _claims:
             raise SourceError(path, f'{problem}: {_claims[key]}')
         _claims[key] = self.place
-        self._claimed.append(key)
+        self._end.callback(_claims.pop, key)
 
     def pre_update(self, info: Any, ecm: Any) -> None:
         """Run one step of the actuators and apply it to this step of the physics.
@@ -126,10 +127,10 @@ class ActuatorSystem:
         """
         # A seek is one step in gz-sim, as long as the jump or negative, with 0 iterations.
         if info.paused or not info.iterations:
-            self._host.serve()
+            self.host.serve()
             return
         stamp_ns = self._begin_of_step(info)
-        self._host.pass_step()
+        self.host.pass_step()
         self._apply(ecm, stamp_ns)
         self._steps_to_check -= 1
         if not self._steps_to_check:
@@ -139,18 +140,14 @@ class ActuatorSystem:
         """Return the actuators to the start with the world."""
         self._check_velocities(ecm)
         self._is_first = True
-        self._host.reset()
+        self.host.reset()
 
     def shutdown(self) -> None:
         """End the nodes; called as the world ends, also where `configure` has failed."""
-        for key in self._claimed:
-            del _claims[key]
-        self._claimed.clear()
-        if self.host is not None:
-            self.host.close()
+        self._end.close()
 
     def _check_velocities(self, ecm: Any) -> None:
-        if self._host.uses_body:
+        if self.host.uses_body:
             self._base.enable_velocity_checks(ecm)
         for joint in self._joints.values():
             joint.enable_position_check(ecm)
@@ -169,18 +166,18 @@ class ActuatorSystem:
         off_ns = 0 if is_new else begin_ns - self._end_ns
         if period_ns <= 0 or (is_same and 0 < abs(off_ns) < period_ns):
             # After an error the loader calls no more, but nodes that live on would seem to act.
-            self._host.close()
+            self.host.close()
             raise _fault_of_step(period_ns, end_ns)
         stamp_ns = begin_ns // period_ns * period_ns
         if not self._period_ns:
-            self._host.start(period_ns)
+            self.host.start(period_ns)
         elif off_ns or not is_same:
-            self._host.jump(stamp_ns - off_ns, stamp_ns, period_ns)
+            self.host.jump(stamp_ns - off_ns, stamp_ns, period_ns)
         self._period_ns, self._end_ns = period_ns, end_ns
         return stamp_ns
 
     def _apply(self, ecm: Any, stamp_ns: int) -> None:
-        host, vector = self._host, self._vector
+        host, vector = self.host, self._vector
         poses = {name: pose_of(link.world_pose(ecm)) for name, link in self._links.items()}
         motion = None
         if host.uses_body:

@@ -146,15 +146,8 @@ class Pairs(Sequence[tuple[float, float]]):
         return zip(self._numbers[::2], self._numbers[1::2], strict=True)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [*self][index]
         at = 2 * range(len(self))[index]
         return self._numbers[at], self._numbers[at + 1]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and [*self] == [*other]
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         """Return a copy, (t, 2)."""

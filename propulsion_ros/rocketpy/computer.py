@@ -30,7 +30,6 @@ from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.study.bench_host import BenchHost
 from propulsion_ros.study.draws import is_number
 
-_NO_FAULTS: Mapping[str, SensorFault] = MappingProxyType({})
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ABSENT: Mapping[str, Any] = MappingProxyType({
     'state_file': '', 'receivers': [], 'replay': False, 'use_sim_time': False,
@@ -109,7 +108,7 @@ class FlightComputer:
         *,
         node: str = 'flight_state',
         sensors: Collection[Any] = (),
-        faults: Mapping[str, SensorFault] = _NO_FAULTS,
+        faults: Mapping[str, SensorFault] = _NOTHING,
         pad_time: float = 5.0,
     ) -> None:
         if not is_number(pad_time) or not 0.0 <= pad_time <= _LONGEST_PAD:
@@ -179,7 +178,7 @@ class FlightComputer:
     @property
     def lines(self) -> list[str]:
         """Its warnings in this flight."""
-        return self._flight.lines if self._flight else []
+        return [line for _, line in self._flight.lines] if self._flight else []
 
     @property
     def begin_ns(self) -> int:
@@ -187,36 +186,11 @@ class FlightComputer:
         return round((self.pad_time + 1.0) * SECOND)
 
 
-class _Host(BenchHost):
-    """Passes on what the loop publishes, and keeps its warnings."""
-
-    def __init__(self, take: Callable[[Outlet, int, Any], None]) -> None:
-        super().__init__()
-        self._take = take
-
-    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        """Pass on a published payload."""
-        self._take(outlet, stamp_ns, payload)
-
-    def log(self, level: str, line: str) -> None:
-        """Keep a warning or an error."""
-        if level != 'info':
-            super().log(level, line)
-
-    def pass_to(self, now_ns: int) -> None:
-        """Let its clocks run until a time [ns]."""
-        self.wait((now_ns - self.steady) * 1e-9)
-        self.steady = now_ns
-
-    def now_ns(self) -> int:
-        """Return the time of messages [ns], as a simulator has a single clock."""
-        return self.steady
-
-
-class _Flight:
+class _Flight(BenchHost):
     """Runs the loop of a computer in one flight; as on a robot, time passes without samples."""
 
     def __init__(self, computer: FlightComputer) -> None:
+        super().__init__()
         self._computer, self._zero_ns = computer, computer.begin_ns
         self.on: dict[str, Happened] = {}
         self.events: list[Happened] = []
@@ -224,28 +198,20 @@ class _Flight:
         self._sensors: Sequence[Any] = ()
         self._sources: list[Source] = []
         self._is_armed = False
-        self._host = _Host(self._take)
         with naming(f'{computer.file}: {computer.node}'):
             given = {**ParameterFile(computer.file).of(computer.node), **computer.given}
             checks = given.get('required_checks', REQUIRED)
             given.update(_ABSENT, required_checks=[each for each in checks if each != 'record'])
-            self._loop = self._host.run(
-                LOOPS['flight_state_node'](GivenParameters(computer.node, given), self._host)
-            )
-        wanted = {port.topic for port in self._loop.ports}
+            self.run(LOOPS['flight_state_node'](GivenParameters(computer.node, given), self))
+        wanted = {port.topic for port in self.loop.ports}
         if '~/odometry' in wanted:
             raise SourceError(
                 f'{computer.file}: altitude_source',
                 'expected pressure or sensors: RocketPy has no sensor that measures an odometry'
             )
         self.sources = [name for name in SOURCES if f'~/{name}' in wanted]
-        (deployers,) = [each for each in self._loop.outlets if each.topic == _DEPLOYERS]
+        (deployers,) = [each for each in self.loop.outlets if each.topic == _DEPLOYERS]
         self.deployers = deployers.names
-
-    @property
-    def lines(self) -> list[str]:
-        """Warnings of the loop."""
-        return [line for _, line in self._host.lines]
 
     def begin(self, sensors: Sequence[Any]) -> None:
         """Take the sensors of the rocket."""
@@ -269,22 +235,19 @@ class _Flight:
         if not self._is_armed:
             if not all(source.is_ready for source in self._sources):
                 return
-            self._arm()
+            rng = np.random.default_rng(0)
+            self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
+            if not self._is_armed:
+                self._launch()
         if any(source.is_behind for source in self._sources):
             self._feed(lambda source: source.new())
             # Time also passes with readings that are lost.
             newest = max(source.newest for source in self._sources)
-            self._host.pass_to(max(self._host.steady, self._stamp(newest)))
-
-    def _arm(self) -> None:
-        rng = np.random.default_rng(0)
-        self._feed(lambda source: source.on_pad(self._computer.pad_time, rng))
-        if not self._is_armed:
-            self._launch()
+            self._pass_to(max(self.steady, self._stamp(newest)))
 
     def _launch(self) -> None:
         self._is_armed = True
-        (launch,) = [each for each in self._loop.requests if each.topic == '~/launch']
+        (launch,) = [each for each in self.loop.requests if each.topic == '~/launch']
         done, text = launch.serve(True)
         if not done:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
@@ -299,11 +262,11 @@ class _Flight:
         for arrival_ns, _, reading, name in rows:
             message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
             self._keep(name, SOURCES[name].message, arrival_ns, message)
-            self._host.pass_to(max(self._host.steady, arrival_ns))
-            known_ns = self._loop.stamp_ns
-            self._host.deliver(f'~/{name}', message)
+            self._pass_to(max(self.steady, arrival_ns))
+            known_ns = self.loop.stamp_ns
+            self.deliver(f'~/{name}', message)
             # Requested just after a sample, as a replay handles a request.
-            is_new = self._loop.stamp_ns != known_ns
+            is_new = self.loop.stamp_ns != known_ns
             if is_new and not self._is_armed and arrival_ns >= self._zero_ns - _LAUNCH_NS:
                 self._launch()
 
@@ -315,10 +278,26 @@ class _Flight:
         topic = f'/{self._computer.node}/{name}'
         self.received.append(Received(topic, kind, arrival_ns, message))
 
-    def _take(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+    def _pass_to(self, now_ns: int) -> None:
+        """Let the clocks run until a time [ns]."""
+        self.wait((now_ns - self.steady) * 1e-9)
+        self.steady = now_ns
+
+    # Called by the loop.
+
+    def now_ns(self) -> int:
+        """Return the time of messages [ns], as a simulator has a single clock."""
+        return self.steady
+
+    def log(self, level: str, line: str) -> None:
+        """Keep a warning or an error."""
+        if level != 'info':
+            super().log(level, line)
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Record deployers that are switched on, events that fire, and requests."""
         time, stamp = (
-            (each - self._zero_ns) / SECOND for each in (self._host.steady, stamp_ns)
+            (each - self._zero_ns) / SECOND for each in (self.steady, stamp_ns)
         )
         if outlet.topic == _DEPLOYERS:
             for name, effort in zip(outlet.names, payload.effort, strict=True):
@@ -328,7 +307,7 @@ class _Flight:
             self.events += [Happened(time, status.name, stamp) for status in payload]
         elif outlet.topic == '~/requests':
             message = plain_message(outlet, stamp_ns, payload)
-            self._keep('requests', outlet.kind, self._host.steady, message)
+            self._keep('requests', outlet.kind, self.steady, message)
 
 
 def write_bag(path: str | Path, computer: FlightComputer, flight: Any = None) -> None:

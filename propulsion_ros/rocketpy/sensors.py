@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -30,7 +29,6 @@ KINDS = tuple(
     kind for kind, fault in FAULTS.items() if fault.sources != (ODOMETRY,) and kind != 'interleaved'
 )
 """Names of the faults of a sensor, without that of two publishers on one topic."""
-_DATA = operator.attrgetter('measured_data')
 _DEGREE = 111_320.0  # length of a degree of latitude, used for faults only [m]
 _UNKNOWN, _KNOWN_DIAGONAL = 0, 2  # types of covariance of a NavSatFix
 
@@ -207,7 +205,8 @@ class Source:
     @property
     def is_same(self) -> bool:
         """True while the readings are those of the same flight."""
-        return all(map(operator.is_, self.data, map(_DATA, self.sensors)))
+        return all(data is each.measured_data for data, each in zip(
+            self.data, self.sensors, strict=True))
 
     @property
     def is_behind(self) -> bool:
@@ -250,8 +249,10 @@ class Source:
         if self._spoiler is None:
             rows = zip(time.tolist(), values.tolist(), strict=True)
             return [Reading(each, each, tuple(row)) for each, row in rows]
+        if self.name not in _UNITS:
+            return self._spoiler.pass_on(time, values)
         self._origin = self._origin or values[0].tolist()
-        to_faults, back = _UNITS.get(self.name, (_same, _same))
+        to_faults, back = _UNITS[self.name]
         readings = self._spoiler.pass_on(time, to_faults(values, self._origin))
         if not readings:
             return []
@@ -272,10 +273,6 @@ def _noise(sensor: Any) -> FloatArray:
         for each in (sensor.noise_density, sensor.noise_variance)
     )
     return np.asarray(density * np.sqrt(variance * sensor.sampling_rate))
-
-
-def _same(values: FloatArray, origin: Sequence[float]) -> FloatArray:
-    return values
 
 
 def _to_heights(pascal: FloatArray, origin: Sequence[float]) -> FloatArray:

@@ -150,7 +150,13 @@ def run(args: argparse.Namespace) -> int:
           file=sys.stderr)
     if args.show or args.picture:
         paths, owns = zip(*files, strict=True)
-        _show(args, _layout([*shipped, *itertools.chain(*owns), *paths, *given], model))
+        robot = _layout([*shipped, *itertools.chain(*owns), *paths, *given], model)
+        if args.show:
+            print('\n'.join(lines_of(robot, flight_rows(robot))))
+        if args.picture:
+            from propulsion_ros.pictures.layout import draw_layout
+
+            draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
     return int(args.strict and bool(warnings))
 
 
@@ -164,16 +170,6 @@ def _is_part(path: Path) -> bool:
         # It is refused with and without its robot.
         return True
     return not any('names' in file.of(node) for node in file.nodes)
-
-
-def _show(args: argparse.Namespace, robot: RobotLayout) -> None:
-    """Print and draw what the robot can do."""
-    if args.show:
-        print('\n'.join(lines_of(robot, flight_rows(robot))))
-    if args.picture:
-        from propulsion_ros.pictures.layout import draw_layout
-
-        draw_layout(robot, f'actuators in {robot.base_link}', args.picture)
 
 
 def _layout(files: Sequence[Path], model: Path | None) -> RobotLayout:
@@ -619,7 +615,11 @@ def _check_node(
             spec = block_named(blocks, group_of(name))
         check_allocator(name, values, spec, faults)
     elif name == 'identify':
-        _check_identify(values, faults)
+        from propulsion_ros.identify.robot import settings_of_fit
+
+        # The settings of a fit belong to no node.
+        with faults.kept():
+            settings_of_fit(values)
     else:
         _check_schema(name, values, faults, silenced)
 
@@ -659,14 +659,6 @@ def _warn(
 
 def _counted(count: int, noun: str) -> str:
     return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
-
-
-def _check_identify(values: dict[str, Any], faults: FaultList) -> None:
-    """Find the faults of the settings of a fit, which belong to no node."""
-    from propulsion_ros.identify.robot import settings_of_fit
-
-    with faults.kept():
-        settings_of_fit(values)
 
 
 def _other_nodes() -> dict[str, type[Any]]:

@@ -15,9 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from propulsion_ros.drawing.figure import Page
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.graph.vehicles import VEHICLES
@@ -120,6 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fly, print the table, write <vehicle>.png and <vehicle>.json; return 0 if all succeeded."""
     vehicle, output = options.vehicle, options.output
+    is_shown = bool(options.html or options.gif)
     if not options.until > 0.0:  # nor NaN
         return fail('demo', f'--until {options.until:g} is not above 0 s')
     from propulsion_ros.demos import flight
@@ -144,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
             with BagWriter(place) if place else nullcontext() as bag:
                 write = bag.write if bag else None
                 recording = flight.fly(demo, vehicle, configs, options.until, write)
-            signals = signals_of_bag(place) if place and _is_shown(options) else None
+            signals = signals_of_bag(place) if place and is_shown else None
     except (RuntimeError, TimeoutError) as error:
         return fail('demo', error)
     except flight.StoppedError as stopped:
@@ -164,27 +163,18 @@ def run(options: argparse.Namespace) -> int:
         # The pilot's page has more marks than the vehicle has published.
         signals.flight.marks = list(page.marks)
         data = data_of(signals, robot_of(vehicle, configs), page.title)
-        recorded = in_order(page_of(signals, compares=True).panels)
-        _show(data, replace(page, panels=(*page.panels, *recorded)), options)
+        if options.html:
+            write_page(options.html, data)
+        if options.gif:
+            from propulsion_ros.view.gif import write_gif
+
+            recorded = in_order(page_of(signals, compares=True).panels)
+            write_gif(options.gif, data, replace(page, panels=(*page.panels, *recorded)))
     print(f'picture: {printable(picture)}')
     for name, path in (('page', options.html), ('loop', options.gif)):
         if path:
             print(f'{name}: {printable(path)}')
     return 0
-
-
-def _is_shown(options: argparse.Namespace) -> bool:
-    return bool(options.html or options.gif)
-
-
-def _show(data: dict[str, Any], page: Page, options: argparse.Namespace) -> None:
-    """Write the page and the loop if they are requested."""
-    if options.html:
-        write_page(options.html, data)
-    if options.gif:
-        from propulsion_ros.view.gif import write_gif
-
-        write_gif(options.gif, data, page)
 
 
 @contextmanager
@@ -230,7 +220,7 @@ def _await_page(live: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def _bag(options: argparse.Namespace) -> Iterator[Path | None]:
     """Yield the bag to record: the requested one, or a temporary one for a page or a loop."""
-    if options.record or not _is_shown(options):
+    if options.record or not (options.html or options.gif):
         yield options.record
         return
     with TemporaryDirectory(prefix='propulsion_ros_') as folder:

@@ -6,7 +6,7 @@ import argparse
 import math
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -277,7 +277,9 @@ def _observers(
     failed = None
     with flight.joined() as executor:
         name = Path(options.robot).name.partition('.')[0]
-        log = FlightLog(name, _state_topics(graph) if options.record or options.picture else ())
+        (body,) = [spec for spec in graph.nodes if spec.executable == 'vehicle_node']
+        is_drawn = options.record or options.picture
+        log = FlightLog(name, body.parameters['state_topics'] if is_drawn else ())
         node = PilotNode(log, _LOG, namespace=options.namespace)
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
@@ -332,9 +334,3 @@ def _time_of(options: argparse.Namespace) -> float:
         while not node.steps and time.monotonic() < end:
             executor.spin_once(timeout_sec=_POLL)
         return node.now
-
-
-def _state_topics(graph: Graph) -> Sequence[str]:
-    (body,) = [spec for spec in graph.nodes if spec.executable == 'vehicle_node']
-    topics: Sequence[str] = body.parameters['state_topics']
-    return topics

@@ -13,7 +13,7 @@ from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.pictures.table import join_commands, signals_of_log, signals_of_table
 from propulsion_ros.replay.bags import BagReader, is_bag
 from propulsion_ros.replay.command_table import STAMP, read_rows
-from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap, add_map, map_of
+from propulsion_ros.replay.ulog_reader import UlogMap, add_map, map_of
 from propulsion_ros.settings.files import printable, require_target
 from propulsion_ros.tools.lines import note
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
             print(*bag.inside(), sep='\n')
         return 0
     require_target(args.output, args.input, args.commands)
-    signals = read_signals(args.input, args.namespace, args.commands, motors)
+    signals = read_signals(args, motors)
     page = page_of(signals, args.title, args.begin, args.end, compares=not args.all)
     from propulsion_ros.pictures.picture import draw
 
@@ -88,29 +88,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_signals(
-    path: Path, namespace: str = '', commands: Path | None = None, motors: UlogMap = UNMAPPED,
-) -> Signals:
-    """Return the signals of an input.
+def read_signals(args: argparse.Namespace, motors: UlogMap) -> Signals:
+    """Return the signals of the input of `add_input`.
 
     Raises `ConfigError` if it cannot be read, or has an unknown format.
-
-    Parameters
-    ----------
-    commands : Path, optional
-        Command table from which replay made the input.
     """
-    signals = _read(path, namespace, motors)
-    if commands is not None:
-        join_commands(signals, signals_of_table(commands))
+    if is_bag(args.input):
+        signals = signals_of_bag(args.input, args.namespace, motors)
+    else:
+        _, header = next(read_rows(args.input), ('', []))
+        names = [name.strip() for name in header]
+        is_log = STAMP not in names and 'time_s' in names
+        signals = (signals_of_log if is_log else signals_of_table)(args.input)
+    if args.commands is not None:
+        join_commands(signals, signals_of_table(args.commands))
     return signals
-
-
-def _read(path: Path, namespace: str, motors: UlogMap) -> Signals:
-    if is_bag(path):
-        return signals_of_bag(path, namespace, motors)
-    _, header = next(read_rows(path), ('', []))
-    names = [name.strip() for name in header]
-    if STAMP not in names and 'time_s' in names:
-        return signals_of_log(path)
-    return signals_of_table(path)

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.live:
         return _serve(args)
     require_target(args.html, args.input, args.commands, args.model, *args.params_file)
-    signals = read_signals(args.input, args.namespace, args.commands, map_of(args))
+    signals = read_signals(args, map_of(args))
     require_libraries()
     data = data_of(signals, robot_in(signals, args.model, args.params_file), args.title)
     write_page(args.html, data)

@@ -38,6 +38,10 @@ class Rows:
         Fields that have a value for each row, by key.
     roles : dict
         Those of the fields that have a role in geometry.
+    defaults : dict
+        Default of one row by key, MISSING if a row must have a value.
+    whole : set of str
+        Fields whose default is that of a whole robot, which cannot serve single rows.
     turns : bool
         Whether the rows are joints that turn actuators.
     naming : str
@@ -55,11 +59,20 @@ class Rows:
     """A cell for each row and its XML path, by key; a cell is None if no value is given."""
 
     def __post_init__(self) -> None:
-        specs = {f.name: spec_of(f) for f in dataclasses.fields(self.cls)}
-        self.fields = {
-            key: spec for key, spec in specs.items()
-            if isinstance(spec, Quantity) and spec.per_row
-        }
+        self.fields: dict[str, Quantity] = {}
+        self.defaults: dict[str, Any] = {}
+        self.whole: set[str] = set()
+        for f in dataclasses.fields(self.cls):
+            spec, default = spec_of(f), f.default
+            if isinstance(spec, Quantity) and spec.per_row:
+                size = math.prod(int(size) for size in spec.shape[1:])
+                if isinstance(default, tuple):
+                    serves = len(default) == size
+                    self.whole.update([f.name] * (bool(default) and not serves))
+                    default = list(default) if serves else dataclasses.MISSING
+                elif default is not dataclasses.MISSING and len(spec.shape) > 1:
+                    default = [default] * size
+                self.fields[f.name], self.defaults[f.name] = spec, default
         self.roles = {key: spec for key, spec in self.fields.items() if spec.geometry}
         self.turns = 'steering' in {spec.geometry for spec in self.roles.values()}
         naming = names_field(self.cls)
@@ -69,34 +82,6 @@ class Rows:
         """Add the cell of one row, None if no value is given."""
         self.columns.setdefault(key, []).append(value)
         self.paths.setdefault(key, []).append(path)
-
-
-def _row_size(spec: Quantity) -> int:
-    return math.prod(int(size) for size in spec.shape[1:])
-
-
-def _field(cls: type, key: str) -> tuple[Quantity, Any]:
-    found = next(f for f in dataclasses.fields(cls) if f.name == key)
-    spec = spec_of(found)
-    if isinstance(spec, Group):
-        raise TypeError(f'{key} is a group')
-    return spec, found.default
-
-
-def serves_no_row(cls: type, key: str) -> bool:
-    """Whether the default is that of a whole robot, which cannot serve single rows."""
-    spec, default = _field(cls, key)
-    return isinstance(default, tuple) and bool(default) and len(default) != _row_size(spec)
-
-
-def default_of_row(cls: type, key: str) -> Any:
-    """Return the default of one row, MISSING if a row must have a value."""
-    spec, default = _field(cls, key)
-    if isinstance(default, tuple):
-        return list(default) if len(default) == _row_size(spec) else dataclasses.MISSING
-    if default is not dataclasses.MISSING and len(spec.shape) > 1:
-        return [default] * _row_size(spec)
-    return default
 
 
 def parse_value(spec: Quantity, tag: Tag) -> Any:
@@ -201,16 +186,14 @@ def read_block(
             f'{block.path}/@name', f'{block.name!r} cannot be the name of a node; write '
             f'{as_word(block.name)!r}, and the family in <family>'
         )
-    tags = {key: block.one(key) for key in _OF_BLOCK}
-    family = tags['family'].text if tags['family'] else block.name
-    path = tags['family'].path if tags['family'] else block.path
+    tag, frame = (block.one(key) for key in _OF_BLOCK)
+    family = tag.text if tag else block.name
     try:
         family_type = REGISTRY.require(family)
     except ConfigError as error:
         # A block without a <family> is named after its family.
-        remedy = '' if tags['family'] else '; give it a <family>'
-        raise SourceError(path, error.problem + remedy) from error
-    frame = tags['base_link']
+        remedy = '' if tag else '; give it a <family>'
+        raise SourceError(tag.path if tag else block.path, error.problem + remedy) from error
     named = base_link or (frame.text if frame else '') or tree.root
     path = 'base_link' if base_link else frame.path if frame else block.path
     base_link = tree.root
@@ -409,7 +392,7 @@ class _Reader:
         if any(spec.unit == 'kg' for spec in rows.fields.values()):
             self._masses[place.link] = row.path
         for key, spec in rows.roles.items():
-            own, path = given.get(key, (default_of_row(rows.cls, key), f'{row.path}/{key}'))
+            own, path = given.get(key, (rows.defaults[key], f'{row.path}/{key}'))
             if own is dataclasses.MISSING and spec.geometry == 'direction':
                 raise SourceError(path, _MISSING)
             given[key] = place.role(spec.geometry, own), path
@@ -424,7 +407,7 @@ class _Reader:
             return
         spins, (low, high) = self._facts.force == THRUST_AND_TORQUE, joint.limits or (0.0, math.inf)
         key = self._facts.joint_axis or 'axis' * spins
-        own, path = given.get(key, (default_of_row(rows.cls, key) if key else None, row.path))
+        own, path = given.get(key, (rows.defaults.get(key), row.path))
         is_own, axis = key in given or not self._facts.joint_axis, joint.axis
         if spins and joint.turns and high - low < 4.0 * math.pi:
             self._notes.append(
@@ -476,32 +459,28 @@ class _Reader:
             whole, paths = rows.prefix + key, rows.paths[key]
             self._paths[whole] = paths[0]
             self._paths.update((f'{whole}[{i}]', path) for i, path in enumerate(paths))
-            if all(cell is None for cell in cells) and not serves_no_row(rows.cls, key):
+            if all(cell is None for cell in cells) and key not in rows.whole:
                 # The block gives no value, so a parameter or the default counts.
                 continue
-            default = default_of_row(rows.cls, key)
-            flat: list[Any] = []
-            # All elements of a parameter have one type, and numbers of tags are floats.
-            whole_numbers = rows.fields.get(key) is not None and rows.fields[key].kind is int
-            files = rows.columns.get(rows.fields[key].file) if key in rows.fields else None
+            spec, flat = rows.fields.get(key), list[Any]()
+            files = rows.columns.get(spec.file) if spec else None
             for i, (given, path) in enumerate(zip(cells, paths, strict=True)):
-                cell = (0.0 if files and files[i] else default) if given is None else given
+                cell = given
+                if given is None:
+                    cell = 0.0 if files and files[i] else rows.defaults[key]
                 if cell is dataclasses.MISSING:
                     with self._faults.kept():
-                        self._missing(whole, path)
+                        if whole in self._faulty:
+                            raise FollowingError(path, 'has a fault')
+                        self._faulty.add(whole)
+                        raise SourceError(path, _MISSING)
                     continue
                 elements = cell if isinstance(cell, list) else [cell]
-                if whole_numbers and given is None:
+                # All elements of a parameter have one type, and numbers of tags are floats.
+                if spec and spec.kind is int and given is None:
                     elements = [float(element) for element in elements]
                 for at in range(len(flat), len(flat) + len(elements)):
                     self._paths[f'{whole}[{at}]'] = path
                 flat.extend(elements)
             if whole not in self._faulty:
                 self._values[whole] = flat
-
-    def _missing(self, key: str, path: str) -> None:
-        """Raise for a row without a value, unless the value has a fault."""
-        if key in self._faulty:
-            raise FollowingError(path, 'has a fault')
-        self._faulty.add(key)
-        raise SourceError(path, _MISSING)

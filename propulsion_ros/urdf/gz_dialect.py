@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
+from propulsion_ros.urdf.xml import Tag, digits, numbers, path_step, quoted, read_tag
 
 _FILENAME = re.compile(r'(?:lib)?(?:gz-sim\d*|ignition-gazebo\d*)-([a-z-]+)-system(?:\.so)?')
 _DIRECTIONS = {'ccw': '1', 'cw': '-1'}
@@ -40,17 +40,14 @@ class _System:
     """Tags without effect, with the reason."""
     block: Callable[[Sequence[Tag]], list[Tag]]
     """Returns the tags of the group from those of its plugins."""
-    finish: Callable[[Tag, dict[str, Tag]], None] = field(default=lambda plugin, given: None)
+    finish: Callable[[Tag, dict[str, Tag]], None]
     """Corrects the tags of one actuator, by parameter."""
-
-
-def _text(tag: Tag | None) -> str:
-    return tag.text.lower() if tag else ''
 
 
 def _thruster_block(plugins: Sequence[Tag]) -> list[Tag]:
     """Return the tag for the command interface of thrusters, which must be the same for all."""
-    by_speed = [_text(plugin.one('use_angvel_cmd')) in ('true', '1') for plugin in plugins]
+    tags = [plugin.one('use_angvel_cmd') for plugin in plugins]
+    by_speed = [tag is not None and tag.text.lower() in ('true', '1') for tag in tags]
     if any(by_speed) != all(by_speed):
         raise SourceError(
             f'{plugins[0].path}/use_angvel_cmd', 'expected the same in all thrusters of a robot'
@@ -173,11 +170,7 @@ def _place(tag: Tag, system: _System, order: int) -> int:
     if not system.numbers:
         return order
     given = next((found for key in system.numbers if (found := tag.one(key))), None)
-    text = given.text if given else ''
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        path = given.path if given else f'{tag.path}/{system.numbers[0]}'
-        raise SourceError(path, f'expected a number of digits, got {quoted(text)}')
-    return int(text)
+    return digits(given, f'{tag.path}/{system.numbers[0]}', 'a number')
 
 
 def _row(plugin: Tag, system: _System, place: int) -> Tag:

@@ -278,7 +278,9 @@ def _require(kind: str, name: str, known: Collection[str], path: str) -> str:
     if len(near) > 1:
         raise SourceError(path, f'{kind} {name!r} may be {near[0]!r} or {near[1]!r}')
     if not near:
-        raise SourceError(path, f'unknown {kind} {name!r}{_one_of(name, known)}')
+        some = ', '.join(itertools.islice(known, _SHOWN)) + ', ...' * (len(known) > _SHOWN)
+        hint = suggestion(name, known) or f', known: {some or "none"}'
+        raise SourceError(path, f'unknown {kind} {name!r}{hint}')
     return near[0]
 
 
@@ -300,9 +302,15 @@ def _read_joint(
         origin = origin_of(element, path)
     with faults.kept():
         axis = _axis(element, path)
+    limit = element.find('limit')
     with faults.kept():
-        limits = _limits(element, path) if kind in ('revolute', 'prismatic') else None
-        if limits is None and kind == 'revolute':
+        if limit is not None and kind in ('revolute', 'prismatic'):
+            lower, upper = (
+                numbers(limit.get(key, '0'), f'{path}/limit/@{key}', 1)[0]
+                for key in ('lower', 'upper')
+            )
+            limits = lower, upper
+        elif kind == 'revolute':
             faults.warn(path, (
                 'is revolute without <limit>, so that other readers of URDF refuse it and its '
                 'angle has no bounds here; write <limit lower="..." upper="..." effort="..." '
@@ -310,7 +318,6 @@ def _read_joint(
             ))
     mimic = element.find('mimic')
     mimics = '' if mimic is None else mimic.get('joint', '')
-    limit = element.find('limit')
     speed = '' if limit is None else limit.get('velocity', '')
     return Joint(name, kind, parent, child, origin, axis, limits, mimics, speed)
 
@@ -328,12 +335,6 @@ def _end(
         near = near or f'; add <link name="{link}">'
         raise SourceError(f'{path}/{tag}', f'unknown link {link!r}{near}')
     return link
-
-
-def _one_of(name: str, known: Collection[str]) -> str:
-    """Return the nearest of some names, or the first ones, as the end of an error."""
-    some = ', '.join(itertools.islice(known, _SHOWN)) + ', ...' * (len(known) > _SHOWN)
-    return suggestion(name, known) or f', known: {some or "none"}'
 
 
 def origin_of(element: Element, path: str) -> Pose:
@@ -356,16 +357,6 @@ def _axis(element: Element, path: str) -> FloatArray:
             f'{path}/axis/@xyz', 'expected a direction, got length 0; write 0 0 1, say'
         )
     return vector / length
-
-
-def _limits(element: Element, path: str) -> tuple[float, float] | None:
-    limit = element.find('limit')
-    if limit is None:
-        return None
-    lower, upper = (
-        numbers(limit.get(key, '0'), f'{path}/limit/@{key}', 1)[0] for key in ('lower', 'upper')
-    )
-    return lower, upper
 
 
 def _attribute(element: Element, tag: str, key: str, path: str) -> float:

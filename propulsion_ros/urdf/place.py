@@ -110,7 +110,11 @@ class Placer:
         joints = [self.tree.joint(tag.text, tag.path) for tag in tags]
         for tag, joint in zip(tags, joints, strict=True):
             self._check_commanded(joint, tag.path)
-        count = _joint_count(roles)
+        # A part that joints turn names as many as its fields have; others need only a place.
+        count = max(
+            (int(spec.shape[1]) for spec in roles.values() if spec.geometry.startswith('joint')),
+            default=0,
+        )
         if count:
             self._own.update(joint.name for joint in joints)
             self._check_axes(row, tags, joints, count)
@@ -228,14 +232,6 @@ class Placer:
             if joint.kind != 'fixed' and joint not in own:
                 passed = row.path, row.name, way[0].name
                 self._passed.setdefault((joint.name, has_mass), passed)
-
-
-def _joint_count(roles: Mapping[str, Quantity]) -> int:
-    """Return the number of joints that a row must name, 0 if it needs only a place."""
-    return max(
-        (int(spec.shape[1]) for spec in roles.values() if spec.geometry.startswith('joint')),
-        default=0,
-    )
 
 
 def expand(row: Tag, tree: LinkTree) -> list[Tag]:

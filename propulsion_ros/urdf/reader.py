@@ -47,22 +47,18 @@ def actuators_from_urdf(
     return list(_specs(xml, common, base_link, faults))
 
 
-def _refuse_xacro(robot: Element) -> None:
-    """Refuse a description that xacro has not expanded, as any part of it may be missing."""
-    for element in robot.iter():
-        if found := _OF_XACRO.match(element.tag):
-            raise SourceError('robot', (
-                f'<xacro:{found[1]}> is not expanded; xacro expands files whose names end in .xacro'
-            ))
-
-
 @functools.lru_cache(maxsize=4)
 def _specs(
     xml: str, common: type | Callable[[str], type] | None, base_link: str, faults: Faults
 ) -> tuple[ActuatorSpec, ...]:
     """Return the blocks of a description, cached for all nodes of a process."""
     robot = parse_urdf(xml)
-    _refuse_xacro(robot)
+    for element in robot.iter():
+        # Any part may be missing of a description that xacro has not expanded.
+        if found := _OF_XACRO.match(element.tag):
+            raise SourceError('robot', (
+                f'<xacro:{found[1]}> is not expanded; xacro expands files whose names end in .xacro'
+            ))
     tree = tree_of(xml) if faults is FIRST else LinkTree(robot, faults)
     specs: dict[str, ActuatorSpec] = {}
     for block in _blocks(robot, faults):
@@ -144,18 +140,15 @@ def _warn_of_strays(robot: Element, faults: Faults) -> None:
     for plugin in robot.iter('plugin'):
         filename, name = plugin.get('filename', ''), plugin.get('name', '')
         path = f'gazebo/{path_step("plugin", name)}'
+        bare = filename.removeprefix('lib').removesuffix('.so').replace('-', '_')
         if filename == FILENAME:
             if id(plugin) not in read:
                 path = path.removeprefix('gazebo/')
                 faults.warn(path, 'has no effect: expected inside of <gazebo>')
-        elif nearest(_bare(filename), [FILENAME]) or name in REGISTRY:
+        elif nearest(bare, [FILENAME]) or name in REGISTRY:
             faults.warn(f'{path}/@filename', (
                 f'{filename!r} is no plugin of this package, did you mean {FILENAME!r}?'
             ))
-
-
-def _bare(filename: str) -> str:
-    return filename.removeprefix('lib').removesuffix('.so').replace('-', '_')
 
 
 def _blocks(robot: Element, faults: Faults) -> list[Tag]:

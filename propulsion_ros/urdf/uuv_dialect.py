@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint, suggestion
-from propulsion_ros.urdf.xml import Tag, numbers, path_step, quoted, read_tag
+from propulsion_ros.urdf.xml import Tag, digits, numbers, path_step, quoted, read_tag
 
 _Types = Mapping[str, tuple[str, Mapping[str, str]]]
 """Models by the original's name: the name here, and the parameter for each constant."""
@@ -129,7 +129,7 @@ def gathered(family: str, plugins: Sequence[Element]) -> Tag:
         for key in dialect.required:
             if not row.all(key):
                 raise SourceError(f'{path}/{key}', f'is missing, each of the {family} needs it')
-        number = _number(row, dialect)
+        number = digits(row.one(dialect.number), row.path, 'an ID')
         if number in rows:
             raise SourceError(f'{path}/{dialect.number}', 'is that of another; give it its own')
         rows[number] = row
@@ -161,7 +161,7 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
     children: list[Tag] = []
     for tag in row.children:
         if tag.key == dialect.number:
-            name = name or f'{row.key}_{_number(row, dialect)}'
+            name = name or f'{row.key}_{digits(row.one(tag.key), row.path, "an ID")}'
         elif tag.key in dialect.ignored:
             notes.append(f'{tag.path} has no effect: topics are named after the node')
         elif tag.key in dialect.models and tag.children:
@@ -175,15 +175,6 @@ def translated(row: Tag, family: str, notes: list[str]) -> Tag:
 def _element(family: str) -> str:
     """Return the tag of one actuator of a family in this package."""
     return REGISTRY[family].facts.tag
-
-
-def _number(row: Tag, dialect: _Dialect) -> int:
-    tag = row.one(dialect.number)
-    text = tag.text if tag else ''
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        path = tag.path if tag else row.path
-        raise SourceError(path, f'expected an ID of digits, got {quoted(text)}')
-    return int(text)
 
 
 def _absent_limits(row: Tag, dialect: _Dialect, notes: list[str]) -> set[str]:

@@ -135,9 +135,6 @@ def _colour(element: Element, path: str, materials: Mapping[str, Colour]) -> Col
 def _rgba(material: Element, path: str) -> Colour:
     color = material.find('color')
     text = None if color is None else color.get('rgba')
-    r, g, b, a = numbers(text, f'{path}/color/@rgba', 4, _LARGEST)
-    return _part(r), _part(g), _part(b), _part(a)
-
-
-def _part(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+    given = numbers(text, f'{path}/color/@rgba', 4, _LARGEST)
+    r, g, b, a = (min(max(value, 0.0), 1.0) for value in given)
+    return r, g, b, a

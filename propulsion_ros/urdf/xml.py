@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -96,7 +97,12 @@ def quoted(text: str) -> str:
 
 def path_step(tag: str, name: str | None) -> str:
     """Return one step of an XML path, on one line whatever the name."""
-    return f'{tag}[name={" ".join(name[:_SHOWN].split())}]' if name else tag
+    return f'{tag}[name={_shown(name)}]' if name else tag
+
+
+def _shown(name: str) -> str:
+    """Return a name as it is in the steps of XML paths."""
+    return ' '.join(name[:_SHOWN].split())
 
 
 def name_of(element: Element, path: str) -> str:
@@ -157,6 +163,16 @@ def numbers(
         hint = '; write x, y and z' if count == 3 else ''
         raise SourceError(path, f'expected {count} {plural}, got {len(values)}{hint}')
     return values
+
+
+def digits(tag: Tag | None, path: str, what: str) -> int:
+    """Return the number in a tag; raise `SourceError` for another text, with ``path`` for none."""
+    text = tag.text if tag else ''
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise SourceError(
+            tag.path if tag else path, f'expected {what} of digits, got {quoted(text)}'
+        )
+    return int(text)
 
 
 _READ = ('name', 'filename')
@@ -234,15 +250,16 @@ def steps_of(elements: list[Element]) -> Iterable[str]:
 
 def lines_of(text: str) -> list[int]:
     """Return the line of each element's start tag, in order; [] for text that is no XML."""
-    counter = _LineCounter()
-    parser = DefusedXMLParser(target=counter)
-    counter.parser = parser
+    lines: list[int] = []
+    parser: DefusedXMLParser = DefusedXMLParser(target=SimpleNamespace(
+        start=lambda tag, attributes: lines.append(parser.parser.CurrentLineNumber)
+    ))
     try:
         parser.feed(text)
         parser.close()
     except (ParseError, DefusedXmlException, ValueError, LookupError, RecursionError):
         return []
-    return counter.lines
+    return lines
 
 
 @dataclass(frozen=True)
@@ -318,27 +335,6 @@ class Description:
         return place
 
 
-class _LineCounter:
-    """Target of a parser that keeps the line of each start tag."""
-
-    parser: DefusedXMLParser
-
-    def __init__(self) -> None:
-        self.lines: list[int] = []
-
-    def start(self, tag: str, attributes: object) -> None:
-        self.lines.append(self.parser.parser.CurrentLineNumber)
-
-    def end(self, tag: str) -> None:
-        """Do nothing: only start tags count."""
-
-    def data(self, text: str) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 def _steps_in(path: str) -> Iterator[tuple[str, ...]]:
     at = 0
     while found := _STEP.match(path, at):
@@ -353,8 +349,3 @@ def _fitting(elements: Iterable[Element], tag: str, name: str) -> list[Element]:
         named = [each for each in alike if name in each.attrib.values()]
         return named or [each for each in alike if name in map(_shown, each.attrib.values())]
     return [each for each in alike if not each.get('name')] or alike
-
-
-def _shown(name: str) -> str:
-    """Return a name as it is in the steps of XML paths."""
-    return path_step('', name)[len('[name='):-1]

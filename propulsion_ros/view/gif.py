@@ -162,7 +162,10 @@ class _Loop:
         if data['canopies']:
             # Leave room for parachutes above the robot.
             reach, centre = 1.3 * reach, centre + np.array([0.0, 0.0, 0.35 * self._size])
-        flat = self._flat(centre)
+
+        def flat(points: FloatArray) -> Any:
+            return (points - centre) @ self._view.T
+
         self._draw_ground(axis, flat, centre, reach)
         path = flat(self._path[: i + 1] if len(self._path) > 1 else self._path)
         axis.plot(path[:, 0], path[:, 1], color='#1f5fbf', linewidth=1.0)
@@ -279,9 +282,6 @@ class _Loop:
                 line = np.column_stack([x + middle[0], y + middle[1], [self._floor] * 2])
                 lines.append(flat(line)[:, :2])
         axis.add_collection(LineCollection(lines, colors='#b3bfcc', linewidths=0.6, zorder=0.5))
-
-    def _flat(self, centre: FloatArray) -> Any:
-        return lambda points: (points - centre) @ self._view.T
 
 
 def _beside_robot(panel: Panel) -> Panel:

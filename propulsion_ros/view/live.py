@@ -82,11 +82,6 @@ class LiveView(Node):
         self.create_timer(_SEARCH, self._search)
         self.create_timer(1.0 / RATE, self._draw)
 
-    @property
-    def topics(self) -> list[str]:
-        """Topics that are subscribed to."""
-        return sorted(self._open)
-
     def _search(self) -> None:
         """Subscribe to drawable topics while a page is open, and to none otherwise."""
         wanted = self._wanted() if self._is_watched() else {}

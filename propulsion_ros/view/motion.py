@@ -45,7 +45,8 @@ class Frames:
 
     def held(self, rows: Rows) -> FloatArray:
         """Return the newest value of a series at each frame, NaN before its first one."""
-        time, value = _sorted(rows)
+        values = np.array(rows, float)
+        time, value = values[np.argsort(values[:, 0], kind='stable')].T
         places = np.searchsorted(time, self.stamps + 1e-9, side='right') - 1
         return np.where(places < 0, np.nan, value[np.maximum(places, 0)])
 
@@ -134,7 +135,9 @@ class Scale:
 
     def of(self, states: Iterable[Sequence[ThrustState]]) -> Style:
         """Return the style of thrusts, with these states included."""
-        self._largest = max([self._largest, *map(_largest, states)])
+        self._largest = max([self._largest, *(
+            float(np.abs(state.thrust).max(initial=0.0)) for block in states for state in block
+        )])
         return Style(scale=self._longest / (self._largest or 1.0), shaft=_SHAFT * self._longest)
 
 
@@ -178,10 +181,6 @@ def _states_of(
         if found is not None:
             angles[:, i] = np.nan_to_num(found, posinf=0.0, neginf=0.0)
     return [ThrustState(*state) for state in zip(thrust, angles, strict=True)]
-
-
-def _largest(states: Sequence[ThrustState]) -> float:
-    return max((float(np.abs(state.thrust).max(initial=0.0)) for state in states), default=0.0)
 
 
 def _arrow_rows(
@@ -240,12 +239,6 @@ def canopies_of(
             'name': name, 'attachment': flat(known.attachment),
             'radius': column(np.sqrt(areas / np.pi)),
         }
-
-
-def _sorted(rows: Rows) -> tuple[FloatArray, FloatArray]:
-    values = np.array(rows, float)
-    values = values[np.argsort(values[:, 0], kind='stable')]
-    return values[:, 0], values[:, 1]
 
 
 def _hex(colour: Sequence[float]) -> str:

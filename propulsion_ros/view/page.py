@@ -75,11 +75,9 @@ def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
 def in_order(panels: Iterable[Panel]) -> list[Panel]:
     """Return the panels with those of motion and thrust first, and constant ones last."""
     return sorted(panels, key=lambda panel: (
-        max(most_moved(panel.series).values(), default=0.0) < ROUNDING, _order(panel)))
-
-
-def _order(panel: Panel) -> int:
-    return _ORDER.get(panel.heading.rpartition(': ')[2], 3)
+        max(most_moved(panel.series).values(), default=0.0) < ROUNDING,
+        _ORDER.get(panel.heading.rpartition(': ')[2], 3),
+    ))
 
 
 def _plot(panel: Panel) -> dict[str, Any]:
@@ -179,7 +177,11 @@ def html_of(data: dict[str, Any]) -> str:
 
     Raises `SourceError` if a library is not installed.
     """
-    libraries = [_packed(library) for library in LIBRARIES]
+    # Packed by gzip in base64, a library has a third of its size.
+    libraries = [
+        base64.b64encode(gzip.compress(_text_of(library).encode(), 9, mtime=0)).decode()
+        for library in LIBRARIES
+    ]
     text = as_json(data)
     # Only scripts with this nonce run; a text among the data cannot know it.
     nonce = hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -208,35 +210,24 @@ def require_libraries() -> None:
 
 def write_page(path: Path, data: dict[str, Any]) -> None:
     """Write a page; raise `SourceError` if that is impossible."""
-    text = html_of(data)
-    save_text(path, text)
+    save_text(path, html_of(data))
 
 
 def _own(name: str) -> str:
     return read_text(_HERE / name, SIZE_LIMIT)
 
 
-def _folder(library: Library) -> Path:
-    """Return the folder of a library, whose Python code is not imported."""
-    spec = find_spec(library.module)
-    if spec is None or not spec.submodule_search_locations:
-        raise _absent(library.module)
-    return Path(spec.submodule_search_locations[0])
-
-
 def _absent(*modules: str) -> SourceError:
     return SourceError('pages', f'need {" and ".join(modules)}, {how_to_get(*modules)}')
 
 
-def _packed(library: Library) -> str:
-    """Return a library packed for the page: gzip in base64, a third of its size."""
-    content = _text_of(library).encode()
-    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
-
-
 def _text_of(library: Library) -> str:
     """Return the script of a library; raise `SourceError` if another release lacks it."""
-    path = _folder(library) / library.file
+    # The Python code of a library is not imported.
+    spec = find_spec(library.module)
+    if spec is None or not spec.submodule_search_locations:
+        raise _absent(library.module)
+    path = Path(spec.submodule_search_locations[0]) / library.file
     if not any(library.part):
         return read_text(path, SIZE_LIMIT)
     begin, end = library.part

@@ -123,7 +123,9 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
     shapes = [meshes.shape_of(visual) for visual in robot.visuals]
     boxes = [_bounds(robot.tree.pose(v.link, robot.base_link) @ pose, size)
              for v, pose, size, _ in shapes]
-    corners = np.vstack([*boxes, _actuators(robot)])
+    corners = np.vstack([np.zeros((0, 3)), *boxes, *(
+        block.layout.position for block in robot.blocks if block.layout is not None
+    )])
     low, high = (corners.min(axis=0), corners.max(axis=0)) if len(corners) else (
         np.full(3, -_STAND_IN), np.full(3, _STAND_IN))
     return {
@@ -186,10 +188,8 @@ class _Meshes:
 
     def shape_of(self, visual: Visual) -> Shape:
         if visual.kind != 'mesh':
-            edges = {'box': visual.size, 'cylinder': (2 * visual.size[0],) * 2 + visual.size[-1:],
-                     'sphere': (2 * visual.size[0],) * 3}[visual.kind]
             drawn: dict[str, Any] = {'kind': visual.kind, 'size': flat(visual.size)}
-            return visual, visual.pose, np.array(edges), drawn
+            return visual, visual.pose, 2.0 * visual.half_edges, drawn
         if visual.mesh not in self._known:
             self._known[visual.mesh] = self._read(visual)
         bounds, number = self._known[visual.mesh]
@@ -235,12 +235,6 @@ def _bounds(pose: Pose, edges: FloatArray) -> FloatArray:
     """Return the lowest and highest corner of a box, (2, 3)."""
     half = np.abs(pose.rotation) @ (0.5 * edges)
     return np.array([pose.position - half, pose.position + half])
-
-
-def _actuators(robot: Robot) -> FloatArray:
-    return np.vstack([np.zeros((0, 3)), *(
-        block.layout.position for block in robot.blocks if block.layout is not None
-    )])
 
 
 def _placed(pose: Pose) -> dict[str, Any]:

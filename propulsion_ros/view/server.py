@@ -43,7 +43,7 @@ class Server:
     """
 
     def __init__(self, html: str, address: str = LOOPBACK, port: int = 0) -> None:
-        self._html, self._token = html.encode(), secrets.token_urlsafe(24)
+        self.html, self._token = html.encode(), secrets.token_urlsafe(24)
         self._streams: set[queue.Queue[bytes | None]] = set()
         self._lock = threading.Lock()
         server = self
@@ -87,11 +87,6 @@ class Server:
         self._http.server_close()
 
     # Used by the handler.
-
-    @property
-    def html(self) -> bytes:
-        """The page."""
-        return self._html
 
     def refusal(self, host: str, origin: str | None, token: str) -> HTTPStatus | None:
         """Return why a request is refused, None if it is not."""

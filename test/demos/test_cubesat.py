@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.cubesat import CubesatGuidance, CubesatTarget, attitude_error
+from propulsion_ros.demos.cubesat import (
+    BANDWIDTH,
+    INERTIA,
+    MAX_RATE,
+    PULSE_PERIOD,
+    CubesatTarget,
+    attitude_error,
+    torque_of,
+)
 from propulsion_ros.models.common.motion import Motion
-
-GUIDANCE = CubesatGuidance()
 
 
 def motion(rate=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
@@ -20,10 +26,8 @@ def motion(rate=(0.0, 0.0, 0.0), turn=(0.0, 0.0, 0.0)):
 
 def test_torque_takes_the_momentum_in_one_period():
     rate = np.array([0.001, -0.002, 0.003])
-    torque = GUIDANCE.torque(CubesatTarget(0.0), motion(rate))
-    np.testing.assert_allclose(
-        np.array(GUIDANCE.inertia) * rate + GUIDANCE.period * torque, 0.0, atol=1e-15
-    )
+    torque = torque_of(CubesatTarget(0.0), motion(rate))
+    np.testing.assert_allclose(INERTIA * rate + PULSE_PERIOD * torque, 0.0, atol=1e-15)
 
 
 @pytest.mark.parametrize('axis', range(3))
@@ -31,19 +35,19 @@ def test_it_turns_back_to_its_target(axis):
     turn = np.zeros(3)
     turn[axis] = 0.01
     target = CubesatTarget(0.0, (0.0, 0.0, 0.0))
-    torque = GUIDANCE.torque(target, motion(turn=turn))
-    expected = -GUIDANCE.bandwidth * turn * np.array(GUIDANCE.inertia) / GUIDANCE.period
+    torque = torque_of(target, motion(turn=turn))
+    expected = -BANDWIDTH * turn * INERTIA / PULSE_PERIOD
     np.testing.assert_allclose(torque, expected, atol=1e-15)
 
 
 def test_torque_is_limited_to_what_the_couples_give():
-    torque = GUIDANCE.torque(CubesatTarget(0.0), motion((0.3, -0.3, 0.0)))
+    torque = torque_of(CubesatTarget(0.0), motion((0.3, -0.3, 0.0)))
     assert torque.tolist() == [-0.0113, 0.017, 0.0]
 
 
 def test_rate_is_limited():
     target = CubesatTarget(0.0, (0.0, 0.0, 3.0))
-    held = GUIDANCE.torque(target, motion(rate=(0.0, 0.0, GUIDANCE.max_rate)))
+    held = torque_of(target, motion(rate=(0.0, 0.0, MAX_RATE)))
     np.testing.assert_allclose(held, 0.0, atol=1e-12)
 
 

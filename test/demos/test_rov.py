@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.demos.rov import RovGains, RovGuidance, RovTarget
+from propulsion_ros.demos import rov
+from propulsion_ros.demos.rov import RovGuidance, RovTarget
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
-GAINS = RovGains()
 HOLD = RovTarget(0.0, 5.0)
 DT = 0.01
 
@@ -33,7 +33,7 @@ def description():
 def test_inertia_is_that_of_the_description(description):
     _, whole = mass_from_urdf(description)
     expected = [whole.mass] * 3 + np.diag(whole.inertia).tolist()
-    assert GAINS.inertia == pytest.approx(expected, rel=1e-3)
+    assert pytest.approx(expected, rel=1e-3) == rov.INERTIA
 
 
 def test_fins_are_those_of_the_description(description):
@@ -43,14 +43,14 @@ def test_fins_are_those_of_the_description(description):
         values[f'two_lines.{key}'][0] for key in ('area', 'lift_slope', 'fluid_density')
     )
     # Half of the density, for two fins.
-    assert GAINS.fin_force == pytest.approx(density * area * slope)
-    assert GAINS.fin_lever == pytest.approx(-np.reshape(values['position'], (-1, 3))[0, 0])
+    assert pytest.approx(density * area * slope) == rov.FIN_FORCE
+    assert pytest.approx(-np.reshape(values['position'], (-1, 3))[0, 0]) == rov.FIN_LEVER
 
 
 def test_at_rest_at_its_target_it_asks_for_nothing():
-    command = RovGuidance().command(HOLD, motion(), DT)
-    np.testing.assert_allclose(command.wrench, 0.0, atol=1e-12)
-    assert command.fin == 0.0
+    wrench, fin = RovGuidance().command(HOLD, motion(), DT)
+    np.testing.assert_allclose(wrench, 0.0, atol=1e-12)
+    assert fin == 0.0
 
 
 @pytest.mark.parametrize(('given', 'part', 'sign'), [
@@ -65,9 +65,9 @@ def test_at_rest_at_its_target_it_asks_for_nothing():
     pytest.param({'rate': (0.0, 0.0, 0.1)}, 5, -1, id='turns left: brakes'),
 ])
 def test_wrench_acts_against_the_error(given, part, sign):
-    wrench = RovGuidance().command(HOLD, motion(**given), DT).wrench
+    wrench, _ = RovGuidance().command(HOLD, motion(**given), DT)
     assert sign * wrench[part] > 0.0
-    assert np.argmax(np.abs(wrench / np.array(GAINS.inertia))) == part
+    assert np.argmax(np.abs(wrench / rov.INERTIA)) == part
 
 
 @pytest.mark.parametrize(('heading', 'yaw', 'sign'), [
@@ -83,15 +83,15 @@ def test_it_turns_the_short_way(heading, yaw, sign):
 @pytest.mark.parametrize('error', [0.3, 50.0])
 def test_velocities_are_limited(error):
     velocities = RovGuidance().velocities(HOLD, motion(depth=5.0 + error, rpy=(0.0, 0.0, -error)))
-    assert velocities[2] == pytest.approx(min(GAINS.depth_gain * error, GAINS.max_heave))
-    assert np.abs(velocities[3:]).max() <= GAINS.max_turn
+    assert velocities[2] == pytest.approx(min(rov.DEPTH_GAIN * error, rov.MAX_HEAVE))
+    assert np.abs(velocities[3:]).max() <= rov.MAX_TURN
 
 
 def test_integral_learns_a_constant_load():
     guidance, speed, load = RovGuidance(), 0.0, 2.0
     for _ in range(1000):
-        wrench = guidance.command(HOLD, motion(velocity=(0.0, 0.0, speed)), DT).wrench
-        speed += DT * (wrench[2] + load) / GAINS.inertia[2]
+        wrench, _ = guidance.command(HOLD, motion(velocity=(0.0, 0.0, speed)), DT)
+        speed += DT * (wrench[2] + load) / rov.INERTIA[2]
     assert wrench[2] == pytest.approx(-load, rel=1e-3)
     assert speed == pytest.approx(0.0, abs=1e-4)
 
@@ -102,19 +102,21 @@ def test_integral_learns_a_constant_load():
     pytest.param({'rpy': (0.0, -0.02, 0.0), 'rate': (0.0, 0.05, 0.0)}, 1.0, False,
                  id='with a rate'),
 ])
-def test_fins_and_thrusters_share_the_pitching_moment(given, speed, limited):
-    guided, alone = RovGuidance(), RovGuidance(RovGains(min_fin_speed=np.inf))
+def test_fins_and_thrusters_share_the_pitching_moment(monkeypatch, given, speed, limited):
     at = motion(velocity=(speed, 0.0, 0.02), **given)
-    command, whole = guided.command(HOLD, at, DT), alone.command(HOLD, at, DT).wrench
-    attack = command.fin + (0.02 + GAINS.fin_lever * at.angular_velocity[1]) / speed
-    lift = -GAINS.fin_force * speed**2 * attack
+    wrench, fin = RovGuidance().command(HOLD, at, DT)
+    monkeypatch.setattr(rov, 'MIN_FIN_SPEED', np.inf)
+    whole, _ = RovGuidance().command(HOLD, at, DT)
+    attack = fin + (0.02 + rov.FIN_LEVER * at.angular_velocity[1]) / speed
+    lift = -rov.FIN_FORCE * speed**2 * attack
     np.testing.assert_allclose(
-        command.wrench + np.array([0.0, 0.0, lift, 0.0, GAINS.fin_lever * lift, 0.0]), whole,
+        wrench + np.array([0.0, 0.0, lift, 0.0, rov.FIN_LEVER * lift, 0.0]), whole,
         atol=1e-9,
     )
-    assert bool(abs(command.fin) == GAINS.max_fin) is limited
-    assert bool(abs(command.wrench[4]) > 1e-6) is limited
+    assert bool(abs(fin) == rov.MAX_FIN) is limited
+    assert bool(abs(wrench[4]) > 1e-6) is limited
 
 
 def test_fins_rest_where_no_water_flows_past_them():
-    assert RovGuidance().command(HOLD, motion(rpy=(0.0, 0.2, 0.0)), DT).fin == 0.0
+    _, fin = RovGuidance().command(HOLD, motion(rpy=(0.0, 0.2, 0.0)), DT)
+    assert fin == 0.0

@@ -22,9 +22,9 @@ def vehicle(name):
     return load_robot_description(share_directory() / 'urdf' / f'{name}.urdf.xacro')
 
 
-def drawn(description, **kwargs):
+def drawn(description, parameters_of_node=lambda name: {}):
     """Return the blocks of a description as they are drawn."""
-    return drawn_blocks(actuators_from_urdf(description, loop_params_of), **kwargs)
+    return drawn_blocks(actuators_from_urdf(description, loop_params_of), parameters_of_node)
 
 
 @pytest.mark.parametrize(('name', 'blocks'), [

@@ -123,11 +123,6 @@ def test_state_is_read_by_name():
     assert state.angles.tolist() == [0.5]
 
 
-def test_order_of_the_names_may_change():
-    assert read_state(layout(), ['a', 'b'], [], [1.0, 2.0]).thrust.tolist() == [1.0, 2.0]
-    assert read_state(layout(), ['b', 'a'], [], [1.0, 2.0]).thrust.tolist() == [2.0, 1.0]
-
-
 def test_unknown_angle_takes_the_value_that_stands_for_it():
     state = read(position=[NAN] * 4, unknown_angle=0.1)
     assert state.angles.tolist() == [0.1]

@@ -10,7 +10,7 @@ import pytest
 from defusedxml import ElementTree
 from sensor_msgs.msg import JointState
 
-from fake_gz import Element, Hinge, World, install
+from fake_gz import Element, Hinge, worlds
 from propulsion_ros.gz import command_topics
 from propulsion_ros.gz.system import ActuatorSystem
 from propulsion_ros.messages import qos
@@ -60,16 +60,10 @@ class Transport:
 @pytest.fixture
 def make_world(monkeypatch):
     """Return what makes worlds with a model that has rotors and a thruster."""
-    install(monkeypatch, 'gz.sim8')
-    worlds = []
-
-    def make(inside):
-        plugin = ElementTree.fromstring(f'<plugin>{ROTORS}{POD}{inside}</plugin>')
-        worlds.append(World(ActuatorSystem(), LINKS, Element([plugin], 0), hinges=HINGES))
-        return worlds[-1]
-    yield make
-    for world in worlds:
-        world.system.shutdown()
+    with worlds(monkeypatch, ActuatorSystem) as make:
+        yield lambda inside: make(LINKS, Element([
+            ElementTree.fromstring(f'<plugin>{ROTORS}{POD}{inside}</plugin>')
+        ], 0), hinges=HINGES)
 
 
 def test_speeds_act_in_the_next_step(make_world, monkeypatch):

@@ -13,7 +13,7 @@ from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.joint_drives import Group, held_joints
-from propulsion_ros.gz.link_forces import LinkForces, Mount, Seat, group_seats
+from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of
 from propulsion_ros.models.common.family import BodyState, Command, Output
 from propulsion_ros.models.common.wrench import move_wrench
@@ -64,7 +64,7 @@ def test_wrench_follows_its_link():
     """
     rest = pose(np.eye(3), -1, 0, 0)
     family = SimpleNamespace(link_wrenches=lambda done: np.array([[0, 0, 4, 0, 0, -0.1]]))
-    forces = LinkForces(Mount('body', IDENTITY), [Seat(Mount('tail', IDENTITY), rest)], False)
+    forces = LinkForces(Mount('body', IDENTITY), [(Mount('tail', IDENTITY), rest)], False)
     rolled = Rotation.from_euler('x', 90.0, degrees=True).as_matrix()
     wrenches, total = forces.at(
         family, output([[0, 0, 4]], [0, 0, 4, 0, 4, -0.1]),
@@ -141,7 +141,7 @@ def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links
     """With every joint of the world at position 0: nothing of it is lost."""
     rng = np.random.default_rng(7)
     tree = LinkTree(parse_urdf(text))
-    family, _ = build_family(spec.family, {}, spec)
+    family, params = build_family(spec.family, {}, spec)
     done = moved(family, rng)
     all_links = [each.get('name') for each in parse_urdf(text).findall('link')]
     links = all_links if keeps_links else [tree.root]
@@ -149,7 +149,7 @@ def test_all_links_together_are_the_wrench_of_the_family(text, spec, keeps_links
         'r', {link: tree.pose(link, tree.root) for link in links}, list(tree.joints.values()),
         tree.root,
     )
-    group = Group(spec, family, done)
+    group = Group(spec, family, params, done)
     held = held_joints(parse_urdf(text), tree, [group])
     base = Mount(*carrier_of(model, tree, spec.base_link, held))
     forces = LinkForces(

@@ -2,7 +2,6 @@
 """The model that Gazebo gets: nothing of the robot is lost, as its own parser reads it."""
 from __future__ import annotations
 
-import dataclasses
 import re
 import subprocess
 
@@ -16,7 +15,6 @@ from scipy.spatial.transform import Rotation
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
-from propulsion_ros.gz.joint_drives import _speed_limit
 from propulsion_ros.gz.model import gazebo_robot
 from propulsion_ros.gz.sdf_elements import drag_coefficients
 from propulsion_ros.loops.payloads import Kind
@@ -26,7 +24,6 @@ from propulsion_ros.models.common.atmosphere import density
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.tools import cli
-from propulsion_ros.urdf.link_tree import IDENTITY, Joint
 from propulsion_ros.urdf.reader import mass_from_urdf
 from topic_tables import topics_of
 
@@ -322,16 +319,23 @@ def test_drag_is_that_of_the_simulated_body():
         assert quadratic + linear == pytest.approx(torque[axis])
 
 
-def test_drag_is_that_of_the_day_and_at_rest(tmp_path):
+def test_drag_is_that_of_the_day_and_at_rest():
     plain = {'drag_area': 0.2, 'site_altitude': 800.0, 'temperature_offset': 20.0}
     ours = drag_coefficients(BodyParams(**plain, drag_over_mach='0.1 0.5 1 2'))
     assert ours['xUabsU'] == pytest.approx(-0.5 * float(density(800.0, 20.0)) * 0.1)
+
+
+@pytest.mark.parametrize(('settings', 'left_out'), [
+    ('body.rail_length: 3.0', 'no launch rail: body.rail_length'),
+    ('body.drag_over_mach: 0.1 0.5 1 2, body.drag_area: [0.2]',
+     'drag as at rest, at any speed: body.drag_over_mach'),
+    ('body.fluid_density: 1000.0, body.ground: false, body.hulls.names: [a]',
+     'no buoyancy of body.hulls, and drag as under water'),
+])
+def test_what_the_world_does_not_do_to_the_body_is_named(tmp_path, settings, left_out):
     path = tmp_path / 'body.yaml'
-    path.write_text('vehicle:\n  ros__parameters:\n    body.rail_length: 3.0\n'
-                    '    body.drag_over_mach: 0.1 0.5 1 2\n    body.drag_area: [0.2]\n')
-    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
-    assert 'no launch rail: body.rail_length' in notes
-    assert 'drag as at rest, at any speed: body.drag_over_mach' in notes
+    path.write_text(f'vehicle:\n  ros__parameters: {{{settings}}}\n')
+    assert left_out in gazebo_robot(source('quadrotor'), 'system', [path]).notes
 
 
 def test_description_has_the_drag_of_the_settings():
@@ -361,10 +365,14 @@ def test_joint_that_turns_actuators_stays_movable(tmp_path):
         gazebo_robot(path, 'system')
 
 
-def test_joint_turns_as_fast_as_its_description_allows():
-    joint = Joint('a', 'continuous', 'base', 'wheel', IDENTITY, np.array([1.0, 0.0, 0.0]))
-    assert _speed_limit(dataclasses.replace(joint, speed_limit='3')) == 3.0
-    assert _speed_limit(joint) == 10.0
+def test_joint_turns_as_fast_as_its_description_allows(tmp_path):
+    path, text = tmp_path / 'rov.urdf', load_robot_description(source('rov'))
+    path.write_text(
+        text.replace('velocity="5"', 'velocity="3"', 1).replace('velocity="5"', 'velocity="0"')
+    )
+    root = ElementTree.fromstring(gazebo_robot(path, 'bridge').description)
+    limits = {each.findtext('joint_name'): each.findtext('cmd_max') for each in root.iter('plugin')}
+    assert (limits['fin_port'], limits['fin_starboard']) == ('3.0', '10.0')
 
 
 def test_robot_in_water_has_the_volume_that_it_displaces():
@@ -399,13 +407,3 @@ def test_command_says_what_is_wrong_in_one_line(model, message, tmp_path, capsys
     assert line.startswith('propulsion_ros gazebo: ')
     assert message in line
     assert not list(tmp_path.iterdir())
-
-
-def test_hulls_are_left_to_the_world(tmp_path):
-    path = tmp_path / 'body.yaml'
-    path.write_text(
-        'vehicle:\n  ros__parameters:\n    body.fluid_density: 1000.0\n    body.ground: false\n'
-        '    body.hulls.names: [a]\n'
-    )
-    notes = gazebo_robot(SHARE / 'urdf' / 'quadrotor.urdf.xacro', 'system', [path]).notes
-    assert 'no buoyancy of body.hulls, and drag as under water' in notes

@@ -10,7 +10,7 @@ from defusedxml import ElementTree
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
-from fake_gz import Element, World, install
+from fake_gz import Element, worlds
 from own_models import ARM, POD, TRICOPTER, VESSEL
 from propulsion_ros.gz.system import ActuatorSystem
 from propulsion_ros.settings.errors import ConfigError
@@ -19,19 +19,11 @@ from propulsion_ros.settings.errors import ConfigError
 @pytest.fixture
 def make_world(monkeypatch):
     """Return what makes worlds with a model whose plugin has blocks."""
-    install(monkeypatch, 'gz.sim8')
-    worlds = []
-
-    def make(links, hinges, *blocks, **tags):
-        plugin = Element.plugin(
+    with worlds(monkeypatch, ActuatorSystem) as make:
+        yield lambda links, hinges, *blocks, **tags: make(links, Element.plugin(
             module_name='propulsion_ros.gz.system',
             actuators=[ElementTree.fromstring(block) for block in blocks], **tags,
-        )
-        worlds.append(World(ActuatorSystem(), links, plugin, hinges=hinges))
-        return worlds[-1]
-    yield make
-    for world in worlds:
-        world.system.shutdown()
+        ), hinges=hinges)
 
 
 def push(world, **command):

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 
-from fake_gz import Element, Hinge, World, install
+from fake_gz import Element, Hinge, worlds
 from propulsion_ros.gz.system import ActuatorSystem
 from propulsion_ros.urdf.link_tree import LinkTree
 from propulsion_ros.urdf.xml import parse_urdf
@@ -41,7 +41,7 @@ ROBOTS = {
 class Moved:
     """A world that turns hinges at the rates that they got, and carries all links along."""
 
-    def __init__(self, path):
+    def __init__(self, path, make_world):
         self.tree = LinkTree(parse_urdf(path.read_text()))
         joints = [joint for joint in self.tree.joints.values() if joint.kind != 'fixed']
         hinges = [
@@ -51,9 +51,7 @@ class Moved:
         places = {'base_link': (0, 0, 0)} | {
             joint.child: self.tree.pose(joint.child, 'base_link').position for joint in joints
         }
-        self.world = World(
-            ActuatorSystem(), places, Element.plugin(urdf_file=path), STEP, hinges
-        )
+        self.world = make_world(places, Element.plugin(urdf_file=path), STEP, hinges)
         self.count = 0
 
     def step(self):
@@ -77,11 +75,10 @@ class Moved:
 @pytest.mark.parametrize('name', ROBOTS)
 def test_servos_turn_thrusts_in_each_step(monkeypatch, name):
     """Each thrust that the model has is along its link as it is, on what carries its shaft."""
-    install(monkeypatch, 'gz.sim8')
     robot = ROBOTS[name]
-    moved = Moved(EXAMPLES / name / f'{name}.urdf')
-    world = moved.world
-    try:
+    with worlds(monkeypatch, ActuatorSystem) as make:
+        moved = Moved(EXAMPLES / name / f'{name}.urdf', make)
+        world = moved.world
         moved.step()
         node = world.system.host.nodes[0]
         family = node.loop.family
@@ -119,5 +116,3 @@ def test_servos_turn_thrusts_in_each_step(monkeypatch, name):
             assert hinge.position == pytest.approx(goal, abs=1e-3)
             assert np.max(np.abs(hinge.commanded)) == pytest.approx(robot.rate, rel=1e-9)
         assert np.all(thrusts > 1.0)
-    finally:
-        world.system.shutdown()

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from fake_gz import Element, World, install
+from fake_gz import Element, World, install, worlds
 from parts import amount
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.wiring import checked_graph
@@ -57,17 +57,10 @@ def urdf(tmp_path):
 @pytest.fixture
 def make_world(monkeypatch, urdf):
     """Return what makes worlds with the robot in them, and end them."""
-    install(monkeypatch, 'gz.sim8')
-    worlds = []
-
-    def make(links=('base_link',), step=1e-3, **tags):
-        worlds.append(World(
-            ActuatorSystem(), links, Element.plugin(**{'urdf_file': urdf, **tags}), step
-        ))
-        return worlds[-1]
-    yield make
-    for world in worlds:
-        world.system.shutdown()
+    with worlds(monkeypatch, ActuatorSystem) as make:
+        yield lambda links=('base_link',), **tags: make(
+            links, Element.plugin(**{'urdf_file': urdf, **tags})
+        )
 
 
 def command(stamp=0.0, effort=100.0):

@@ -6,7 +6,7 @@ import pytest
 from defusedxml import ElementTree
 from sensor_msgs.msg import JointState
 
-from fake_gz import Element, Hinge, World, install
+from fake_gz import Element, Hinge, World, worlds
 from propulsion_ros.gz.system import get_system
 
 LINKS = {'frame': (0, 0, 0), 'arm': (1, 0, 0), 'prop': (1, 0, 0.1), 'nested::foot': (0, 0, -1)}
@@ -80,7 +80,6 @@ WRONG = [
 @pytest.fixture
 def load(monkeypatch, tmp_path, capfd):
     """Return what loads a plugin, and what it has printed."""
-    install(monkeypatch, 'gz.sim8')
     (tmp_path / 'r.urdf').write_text(ROBOT.format(kind='revolute', x=1, good=GOOD))
     (tmp_path / 'wrong.urdf').write_text(
         (tmp_path / 'r.urdf').read_text().replace('motor_constant', 'motor_konstant')
@@ -94,21 +93,18 @@ def load(monkeypatch, tmp_path, capfd):
     ))
     (tmp_path / 'an.sdf').write_text('<sdf version="1.9"/>')
     (tmp_path / 'other.yaml').write_text('/**/rotor: {ros__parameters: {update_rate: 100.0}}')
-    systems = []
 
-    def make(inside, **world):
+    def load(inside, **options):
         plugin = ElementTree.fromstring(f'<plugin>{MODULE}{inside}</plugin>')
         for child in plugin:
             child.set('in_file', str(tmp_path / 'model.sdf'))
-        systems.append(get_system())
-        return World(systems[-1], LINKS, Element([plugin], 0), hinges=HINGES, **world)
+        return make(LINKS, Element([plugin], 0), hinges=HINGES, **options)
 
     def printed():
         return [line for line in capfd.readouterr().err.splitlines()
                 if '[ERROR]' in line or '[WARN]' in line]
-    yield make, printed
-    for system in systems:
-        system.shutdown()
+    with worlds(monkeypatch, get_system) as make:
+        yield load, printed
 
 
 @pytest.mark.parametrize(('inside', 'message'), [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
-import json
 
 import pytest
 from rocketpy_fakes import (
@@ -16,28 +16,20 @@ from rocketpy_fakes import (
     Gyroscope,
     SpecificForce,
     height,
+    with_settings,
 )
 
 from parts import few_of
-from propulsion_ros.graph.share import share_directory
 from propulsion_ros.rocketpy import FlightComputer, SensorFault
 from propulsion_ros.settings.errors import ConfigError
 
-CONFIG = str(share_directory() / 'config' / 'rocket_flight.jsonc')
-SETTINGS = {
-    'config_file': CONFIG, 'altitude_source': 'pressure', 'flight.max_ascent_time': 40.0,
-}
 TOP = APOGEE + 2.0
 """When what happens at the apogee has happened [s]."""
 
 
 @pytest.fixture
 def config(tmp_path):
-    def write(**changes):
-        path = tmp_path / 'flight.yaml'
-        path.write_text(json.dumps({'flight_state': {'ros__parameters': SETTINGS | changes}}))
-        return path
-    return write
+    return functools.partial(with_settings, tmp_path / 'flight.yaml')
 
 
 def triggers(computer):

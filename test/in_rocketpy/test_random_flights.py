@@ -2,17 +2,12 @@
 """Random flights of RocketPy by triggers, and what their sensors measured replayed by a command."""
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
+from rocketpy_fakes import replayed, with_settings
 from rocketpy_flights import equipped_flight
 
-from propulsion_ros.graph.share import share_directory
-from propulsion_ros.loops.decoders import stamp_to_ns
-from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.rocketpy import FlightComputer, write_bag
-from propulsion_ros.tools import cli
 
 FLIGHTS, EACH = 200, 5
 CLIMB, LATE, MAIN = 5.0, 2.0, 450.0
@@ -59,33 +54,16 @@ def equipment(seed, computer):
     return equip
 
 
-def settings(seed):
-    return {
-        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
-        'altitude_source': 'sensors' if seed % 2 else 'pressure',
-        'flight.max_ascent_time': 90.0, 'estimation.rate': 20.0,
-    }
-
-
 def fly(seed, folder):
     """Return computer and flight of a seed, and its parameter file."""
-    config = folder / f'{seed}.yaml'
-    config.write_text(json.dumps({'flight_state': {'ros__parameters': settings(seed)}}))
+    config = with_settings(folder / f'{seed}.yaml', **{
+        'altitude_source': 'sensors' if seed % 2 else 'pressure', 'flight.max_ascent_time': 90.0,
+        'estimation.rate': 20.0,
+    })
     computer = FlightComputer(config)
     flight = equipped_flight(seed, equipment(seed, computer))
     computer.finish()
     return computer, flight, config
-
-
-def replayed(config, bag, output):
-    """Return arrival and stamp [ns] of the sample, and name, of each event in a replay of a bag."""
-    assert cli.main(['replay', str(config), str(bag), str(output)]) == 0
-    with BagReader(output) as reader:
-        return [
-            (each.stamp_ns, stamp_to_ns(message.header.stamp), status.name)
-            for each in reader.messages({'/flight_state/events'})
-            for message in [reader.decode(each)] for status in message.status
-        ]
 
 
 def faults_of(computer, flight):

@@ -15,11 +15,11 @@ from rocketpy_fakes import (
     Gyroscope,
     SpecificForce,
     height,
+    replayed,
+    with_settings,
 )
 
 from parts import few_of
-from propulsion_ros.graph.share import share_directory
-from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.rocketpy import FlightComputer, SensorFault, write_bag, write_logs
 from propulsion_ros.settings.errors import SourceError
@@ -57,21 +57,13 @@ class Flown:
     w3 = Curve(lambda t: 0.25 + 0.0 * t)
 
 
-def settings(folder, source):
-    """Return the settings of a computer, in a folder."""
-    path = folder / 'flight.yaml'
-    path.write_text(json.dumps({'flight_state': {'ros__parameters': {
-        'config_file': str(share_directory() / 'config' / 'rocket_flight.jsonc'),
-        'altitude_source': source, 'flight.max_ascent_time': 40.0, 'estimation.rate': 20.0,
-    }}}))
-    return path
-
-
 @pytest.fixture
 def fly(tmp_path):
     """Return what flies until what happens at the apogee has happened."""
     def fly(source, sensors, lost=(0.0, 0.0), **faults):
-        config = settings(tmp_path, source)
+        config = with_settings(
+            tmp_path / 'flight.yaml', altitude_source=source, **{'estimation.rate': 20.0}
+        )
         computer = FlightComputer(config, faults=faults)
         end = APOGEE + 3.0
         Flight(sensors, {'drogue': computer.trigger('drogue')}, 20.0, end=end, lost=lost)
@@ -97,13 +89,7 @@ def raw_sensors():
 def test_a_replay_of_the_bag_fires_the_same(fly, tmp_path, source, sensors, given, waited):
     config, computer = fly(source, sensors, **given)
     write_bag(tmp_path / 'bag', computer)
-    assert cli.main(['replay', str(config), str(tmp_path / 'bag'), str(tmp_path / 'out')]) == 0
-    with BagReader(tmp_path / 'out') as reader:
-        found = [
-            (each.stamp_ns, stamp_to_ns(message.header.stamp), status.name)
-            for each in reader.messages({'/flight_state/events'})
-            for message in [reader.decode(each)] for status in message.status
-        ]
+    found = replayed(config, tmp_path / 'bag', tmp_path / 'out')
     begin_ns = computer.begin_ns
     assert found == [
         (begin_ns + round(each.time * 1e9), begin_ns + round(each.stamp * 1e9), each.name)
@@ -136,7 +122,7 @@ def test_the_bag_has_the_true_motion_in_the_axes_of_the_body(fly, tmp_path):
 
 
 def test_a_computer_that_has_not_flown_has_no_bag(tmp_path):
-    computer = FlightComputer(settings(tmp_path, 'pressure'))
+    computer = FlightComputer(with_settings(tmp_path / 'flight.yaml'))
     with pytest.raises(SourceError, match='expected a flight computer that has flown'):
         write_bag(tmp_path / 'none', computer)
     assert not (tmp_path / 'none').exists()

@@ -51,12 +51,6 @@ def test_show_needs_one_robot(tmp_path, capsys):
     assert '--show and --picture: expected one robot description, got 0' in capsys.readouterr().err
 
 
-def test_a_picture_that_cannot_be_written(robot, tmp_path, capsys):
-    picture = tmp_path / 'absent' / 'layout.png'
-    assert cli.main(['check', str(robot), '--picture', str(picture)]) == 1
-    assert 'layout.png: cannot be written: there is no folder' in capsys.readouterr().err
-
-
 def test_without_matplotlib_one_line_names_it(robot, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, 'matplotlib', None)
     monkeypatch.delitem(sys.modules, 'propulsion_ros.pictures.layout', raising=False)

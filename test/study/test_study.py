@@ -9,6 +9,7 @@ import pytest
 
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.kinds import files_of, named_in
+from propulsion_ros.study.session import Session
 from propulsion_ros.study.study import find_study, read_study
 
 SHIPPED = sorted(Path(__file__).resolve().parents[2].glob('studies/*.yaml'))
@@ -96,11 +97,12 @@ def test_a_wrong_file_is_one_line_that_names_the_place(study, text, message):
 
 
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_study_is_read_with_its_files(path):
+def test_a_shipped_study_is_read_with_its_files_and_its_controller_flies(path):
     found = read_study(find_study(Path(path.stem)))
     assert found.path == path
     files = files_of(found)
     assert bool(found.params.controller) == ('controller.py' in files)
+    assert not found.params.controller or Session(found).row(0)['error'] == ''
 
 
 def test_a_file_that_is_absent_is_named(study):

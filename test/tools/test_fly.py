@@ -23,9 +23,9 @@ from std_msgs.msg import String
 from propulsion_ros.graph.wiring import checked_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
+from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.tools import cli
-from propulsion_ros.tools.plot import read_signals
 from propulsion_ros.view.robot import robot_in
 
 EXAMPLES = Path(__file__).parents[2] / 'examples'
@@ -210,7 +210,7 @@ def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkey
     steps = set(range(0, end, 4_000_000))
     # Nothing waits for the reply to the last step.
     assert [each - {end} for each in stamps.values()] == [steps, steps]
-    robot = robot_in(read_signals(bag))
+    robot = robot_in(signals_of_bag(bag))
     assert robot.notes == []
     assert {block.name for block in robot.blocks} == {'rotors'}
 

@@ -139,6 +139,9 @@ def test_a_block_of_this_package_stands_for_plugins_of_gazebo_beside_it():
 @pytest.mark.parametrize(('filename', 'family'), [
     ('gz-sim-thruster-system', 'thrusters'), ('libuuv_fin_ros_plugin.so', 'fins'),
     ('ignition-gazebo6-multicopter-motor-model-system', 'rotors'), ('gz-sim-imu-system', ''),
+    ('libuuv_thruster_plugin.so', 'thrusters'), ('uuv_thruster_ros_plugin', 'thrusters'),
+    ('uuv_thruster', ''), ('libuuv_underwater_object_ros_plugin.so', ''),
+    ('libgazebo_ros_p3d.so', ''), ('', ''),
 ])
 def test_family_of_a_plugin_of_others(filename, family):
     assert family_of(filename) == family

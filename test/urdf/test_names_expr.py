@@ -12,7 +12,6 @@ from propulsion_ros.models.fins.fins import FinsParams
 from propulsion_ros.models.thrusters.thrusters import ThrustersParams
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import build
-from propulsion_ros.urdf.place import LENGTH_LIMIT
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
 JOINTS = ('rov/thruster_10_joint', 'rov/thruster_2_joint', 'rov/fin_1_joint', 'arm', 'ab_joint')
@@ -63,19 +62,6 @@ def test_parts_of_an_actuator_serve_all_too():
 def test_several_tags_share_the_joints_of_a_robot():
     both = thruster('thruster_2_joint') + thruster('thruster_1.*')
     assert names(both) == ['thruster_2_joint', 'thruster_10_joint']
-
-
-@pytest.mark.parametrize(('row', 'message'), [
-    pytest.param(thruster('(a|a)' * 25), 'could take too long', id='choices'),
-    pytest.param(thruster('a?' * 25), 'could take too long', id='options'),
-    pytest.param(thruster('x' * (LENGTH_LIMIT + 1)), 'characters, expected at most', id='long'),
-])
-def test_expression_is_refused_with_its_path(row, message):
-    with pytest.raises(SourceError) as error:
-        names(row)
-    path, _, problem = str(error.value).partition(': ')
-    assert path == 'gazebo/plugin[name=thrusters]/thruster/names_expr'
-    assert message in problem
 
 
 def test_joints_of_two_vehicles_of_one_name_are_two_actuators_of_one_name():

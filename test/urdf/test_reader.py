@@ -83,12 +83,6 @@ def test_geometry_comes_from_the_link_tree(params):
     np.testing.assert_allclose(params.tanks.rotation[0] @ [0, 0, 1], [1, 0, 0], atol=1e-15)
 
 
-def test_base_link_of_the_caller_wins():
-    (spec,) = actuators_from_urdf(URDF, LoopParams, 'ns/two')
-    assert spec.base_link == 'ns/two'
-    np.testing.assert_allclose(spec.values['position'][:3], [1, 0, 0], atol=1e-15)
-
-
 def test_rocket_weighs_what_its_links_weigh():
     description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
     base_link, mass = mass_from_urdf(description)

@@ -221,21 +221,6 @@ def test_one_plugin_each_becomes_one_group_in_the_order_of_the_ids():
     )] == [0.0064, 1028.0, 0.1, 0.5, 4.0, -1.2, 0.8, 0.9]
 
 
-@pytest.mark.parametrize('filename', [
-    'libuuv_thruster_ros_plugin.so', 'libuuv_thruster_plugin.so', 'uuv_thruster_ros_plugin',
-])
-def test_plugin_of_the_original_is_known_by_its_file(filename):
-    spec = read(robot(plugin(NAMED + LAG + SQUARE, filename)))
-    assert spec.family == 'thrusters'
-
-
-@pytest.mark.parametrize('filename', [
-    'libuuv_underwater_object_ros_plugin.so', 'libgazebo_ros_p3d.so', 'uuv_thruster', '',
-])
-def test_other_plugins_are_left_alone(filename):
-    assert actuators_from_urdf(robot(plugin('<anything/>', filename))) == []
-
-
 BESSA_DRIVE = (
     '<dynamics><type>Bessa</type><Jmsp>0.1</Jmsp><Kv1>0.2</Kv1><Kv2>0.3</Kv2><Kt>0.4</Kt>'
     '<Rm>0.5</Rm></dynamics>'
@@ -309,17 +294,6 @@ def test_constant_of_another_type_is_said_to_have_no_effect():
 def test_one_limit_of_0_is_a_limit(limits):
     params = thruster_params(NAMED + LAG + SQUARE + limits)
     assert 0.0 in (params.min_command[0], params.max_command[0])
-
-
-WHOLE = NAMED + LAG + SQUARE
-
-
-def test_two_thrusters_may_not_have_one_id():
-    with pytest.raises(SourceError) as error:
-        located(read(robot(plugin(WHOLE) + plugin(WHOLE, name='again'))), ThrustersParams)
-    assert str(error.value) == (
-        'gazebo/plugin[name=again]/thrusterID: is that of another; give it its own'
-    )
 
 
 @pytest.mark.parametrize('tag', ['maxThrust', 'timeConstant', 'rotorConstant', 'minCommand'])

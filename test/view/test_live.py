@@ -62,6 +62,11 @@ class Watched:
                 self.publish(seconds)
             self.executor.spin_once(timeout_sec=0.05)
 
+    @property
+    def topics(self):
+        """Topics that the view is subscribed to."""
+        return sorted(each.topic_name for each in self.view.subscriptions)
+
     def close(self):
         """End both nodes."""
         self.executor.shutdown()
@@ -82,12 +87,12 @@ def watched():
 def test_without_a_page_nothing_is_subscribed_to(watched):
     end = time.monotonic() + 2.0
     watched.spin_until(lambda: time.monotonic() > end, seconds=3)
-    assert (watched.view.topics, watched.frames) == ([], [])
+    assert (watched.topics, watched.frames) == ([], [])
     watched.is_open = True
     watched.spin_until(lambda: watched.frames, seconds=3)
-    assert watched.view.topics == ['/flight_state/phase', '/rotors/state', '/vehicle/odometry']
+    assert watched.topics == ['/flight_state/phase', '/rotors/state', '/vehicle/odometry']
     watched.is_open = False
-    watched.spin_until(lambda: not watched.view.topics)
+    watched.spin_until(lambda: not watched.topics)
 
 
 def test_a_picture_has_place_thrusts_phase_and_plots(watched):
@@ -112,7 +117,7 @@ def test_a_graph_that_begins_anew_is_drawn_again(watched):
     watched.is_open = True
     watched.spin_until(lambda: watched.frames, seconds=7)
     watched.node.destroy_node()
-    watched.spin_until(lambda: not watched.view.topics)
+    watched.spin_until(lambda: not watched.topics)
     watched.frames.clear()
     watched.start()
     watched.spin_until(

@@ -7,7 +7,7 @@ the body in its turned axes, the rate of the joint with it, and its wrench is tu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -91,20 +91,6 @@ def _class_of(family: Family) -> Any:
     })
 
 
-class _Real(NamedTuple):
-    """Where a simulator has some joints."""
-
-    columns: IntArray
-    angles: FloatArray
-    rates: FloatArray
-
-    def over(self, values: FloatArray, is_rate: bool = False) -> FloatArray:
-        """Return values of all joints, (..., k), with those of the simulator in their places."""
-        values = values.copy()
-        values[..., self.columns] = self.rates if is_rate else self.angles
-        return values
-
-
 class SteeredFamily:
     """A family with joints that turn its links; see `steered`.
 
@@ -171,7 +157,7 @@ class SteeredFamily:
         self.state_names = (*family.state_names, *steering.joints)
         self.start_states = (*getattr(family, 'start_states', ()), ANGLE)
         self._own_output = Output(np.zeros(6), np.zeros(n), np.zeros((n, 3)))
-        self._real: _Real | None = None
+        self._real: tuple[FloatArray, FloatArray] | None = None
         self._begin()
 
     def _begin(self, indices: Any = None) -> None:
@@ -207,12 +193,13 @@ class SteeredFamily:
         """Advance by ``dt`` [s]; see `Family.step`."""
         steering, real = self.steering, self._real
         if real is not None:
-            steering.place(real.over(steering.angles))
+            steering.place(real[0].copy())
         beyond = self._steer(command, dt)
         applied, angles = steering.applied, steering.angles
         rates = np.where(self.is_measured, self._given_rates, steering.rates)
         if real is not None:
-            applied, angles, rates = real.over(applied), real.over(angles), real.over(rates, True)
+            angles, rates = real
+            applied = angles
         matrices = steering.displacements(applied)
         if self.inner.uses_body:
             body = self._seen(body, matrices, steering.twists(applied, rates))
@@ -232,17 +219,12 @@ class SteeredFamily:
         """The family with all joints at position 0, and what it did in the last step there."""
         return self.inner, self._own_output
 
-    def follow(self, columns: IntArray, angles: FloatArray, rates: FloatArray) -> None:
-        """Take where a simulator has some joints in the next step, whatever their mode is.
+    def follow(self, angles: FloatArray, rates: FloatArray) -> None:
+        """Take where a simulator has the joints in the next step, whatever their mode is.
 
-        Parameters
-        ----------
-        columns : IntArray
-            Which joints, (j,).
-        angles, rates : FloatArray
-            [rad] and [rad/s], (j,).
+        Angles are in [rad], their rates in [rad/s], (k,).
         """
-        self._real = _Real(columns, angles, rates)
+        self._real = angles, rates
 
     def drives(self) -> FloatArray:
         """Return the rates by which servos would bring the joints along [rad/s], (k,).
