@@ -24,7 +24,7 @@ from propulsion_ros.loops.flight.record_file import (
     encode,
     read_state,
 )
-from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 
@@ -68,29 +68,6 @@ def test_record_says_spent_and_owed_before_the_event_is_published_and_the_pulse_
         assert [(p.event, p.deployer, p.attempts) for p in record.pulses] == [(i, i, 1)]
         assert record.pulses[0].on_time_ns == 1000 * MS
     assert computer.disk.records[-1].pulses == (), 'both are complete'
-
-
-def test_writer_that_never_returns_delays_the_first_charge_and_the_second_by_nothing():
-    disk = Disk()
-    computer, _ = fly(disk)
-    computer.feed(2.0, APOGEE)
-    disk.hangs = True
-    disk.waits.clear()
-    # Between two heartbeats, so that the firing itself meets it.
-    beat = computer.loop._record.beat
-    computer.loop._record.beat = lambda: None
-    while not computer.fired:
-        computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, computer.loop.stamp_ns * 1e-9 + 0.04)
-    computer.loop._record.beat = beat
-    computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, MAIN + 2.0)
-    assert max(disk.waits) == 0.0
-    (_, drogue), (_, main) = computer.fired
-    assert APOGEE < drogue < APOGEE + 0.6
-    assert main == pytest.approx(MAIN, abs=0.3)
-    assert computer.on('drogue')[0] == pytest.approx(drogue + LONGEST_WAIT, abs=0.021)
-    assert computer.on('main')[0] == pytest.approx(main, abs=1e-9)
-    assert computer.host.counts['record'] > 0
-    assert any('a write has not returned' in line for line in computer.warnings)
 
 
 def test_heartbeat_each_second_while_armed_and_none_before():

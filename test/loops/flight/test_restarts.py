@@ -202,17 +202,12 @@ def resumed_landed(tmp_path, level=0.0):
     return second
 
 
-def test_flight_that_has_landed_is_resumed_as_such(tmp_path):
+def test_flight_that_has_landed_is_resumed_as_such_and_gives_no_pulse_that_is_owed(tmp_path):
     second = resumed_landed(tmp_path)
+    second.wait(20.0)
     assert (second.flags['phase'], second.flags['subphase']) == ('recovery', 'landed')
     assert second.values('~/beacon')[-1]
     assert not second.fired
-
-
-def test_pulse_that_is_owed_is_not_given_in_landed(tmp_path):
-    second = resumed_landed(tmp_path)
-    second.wait(20.0)
-    assert second.flags['subphase'] == 'landed'
     assert not second.on('drogue')
 
 
@@ -338,23 +333,6 @@ def test_disk_that_is_full_or_read_only_refuses_the_launch_and_delays_nothing_in
     second = Computer(state_file=str(path))
     second.feed(MAIN + 2.0, MAIN + 4.0)
     assert second.flags['phase'] in ('flight', 'recovery'), 'resumed from what was written last'
-
-
-def test_record_is_written_again_once_the_disk_has_room(tmp_path, disk):
-    path = tmp_path / 'flight.json'
-    computer = OnDisk(state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.settle()
-    disk.error = errno.ENOSPC
-    computer.feed(2.0, APOGEE + 2.0)
-    disk.error = None
-    computer.feed(APOGEE + 2.0, APOGEE + 4.0)
-    computer.settle()
-    computer.host.deactivate()
-    record = read_state(path)
-    assert record.snapshot.phase.value == 'recovery'
-    assert [event.id for event in record.snapshot.events] == [0]
 
 
 HUNG = """

@@ -157,22 +157,6 @@ def test_requests_that_wait_are_dropped_and_older_ones_are_refused():
     assert computer.flags['phase'] == 'preflight'
 
 
-def test_it_replays():
-    live = launched(8.0)
-    live.call('safe')
-    live.feed(8.0, 8.6)
-    live.call('safe')
-    live.feed(8.6, MAIN)
-    requests = live.host.of('~/requests')
-    assert [statuses[0].name for _, statuses in requests] == ['launch', 'safe']
-    replay = Computer(replay=True)
-    for stamp_ns, statuses in requests:
-        replay.host.deliver('~/request', request(stamp_ns, statuses[0].name))
-    replay.feed(0.0, MAIN)
-    for topic in ('~/phase', '~/apogee', '~/events', '~/deployers', '~/engines'):
-        assert repr(replay.host.of(topic)) == repr(live.host.of(topic)), topic
-
-
 def test_no_change_of_phase_takes_it_back():
     computer = launched(APOGEE - 1.0)
     assert not computer.call('safe')[0]
