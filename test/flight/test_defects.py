@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Safety defects of the flown software that no other test has, by what happens here instead."""
-from __future__ import annotations
-
 import pytest
 
 from deployments import deployments

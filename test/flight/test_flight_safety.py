@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must not fire or light, and what must fire all the same: rule by rule."""
-from __future__ import annotations
-
 import copy
 import dataclasses
 import itertools

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole flights from logs; they lie beside the repository and are not part of it."""
-from __future__ import annotations
-
 import csv
 import itertools
 import json

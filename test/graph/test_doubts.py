@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of sense: each is met by a mistake, can be silenced, and leaves right robots alone."""
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

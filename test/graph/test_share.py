@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where files of the package are; a xacro file is expanded in a process of its own."""
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch ends with a code that is not 0 where one of its processes did."""
-from __future__ import annotations
-
 import os
 import re
 import signal

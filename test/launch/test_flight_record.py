@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flight computer that launch files start keeps a record, unless a parameter file has one."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

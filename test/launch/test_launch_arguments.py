@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests read of the launch files' source is what launch itself says."""
-from __future__ import annotations
-
 import importlib.util
 import sys
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every launch file, started by launch itself: each vehicle moves when it is commanded."""
-from __future__ import annotations
-
 import pytest
 
 launch_pytest = pytest.importorskip('launch_pytest', reason='launch_pytest is not installed')

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """An actuator group with its topics, on a host without ROS."""
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What autopilots send, as commands of actuators: values, stamps, and what is refused."""
-from __future__ import annotations
-
 from types import SimpleNamespace as Plain
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a simulation in lockstep looks, announces and gives up; the times are arguments."""
-from __future__ import annotations
-
 from propulsion_ros.loops.lockstep import Lockstep
 
 MS = 1_000_000

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step applies is its mean: the impulse does not depend on the step."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is offered for a text that is no number."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.settings.hints import number_hint

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments and commas cost linear time, and mean what the parser of JSON5 takes them for."""
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What has lasted, what is held, and what is on for a time."""
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stamps of one publisher go on from one another, however late they come; those of two do not."""
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fit over the window of altitudes, whatever is fed."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

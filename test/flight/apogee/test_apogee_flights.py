@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The apogee detector on flown, synthetic and simulated flights."""
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ends an ascent, and what keeps it from ending."""
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """How apogee is voted: a vote is one entry of a list."""
-from __future__ import annotations
-
 import numpy as np
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The watch: how long it must be certain, what lives, what silence withdraws, and restarts."""
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimator's interface: frames, stamps, modes, and that no data makes it raise."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

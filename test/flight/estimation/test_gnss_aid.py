@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixes of a receiver: where the pad is."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.flight.estimation.error_state import POSITION, ErrorStateFilter

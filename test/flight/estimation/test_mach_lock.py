@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lockout of a barometer near Mach 1 ends by physics."""
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """East, north, up on WGS 84 against published points and the ellipsoid itself."""
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attitude, and values that stand in for so long."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

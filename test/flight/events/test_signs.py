@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Liveness, slopes and climbs, each alone."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

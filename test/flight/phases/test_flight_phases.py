@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases that commands lead through, and what runs in them."""
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clocks are judged by the fastest of the latest messages."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.loops.flight.sensor_clocks import ClockOffsets

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sensor that stands still is no vehicle that has landed, and no landing is for ever."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

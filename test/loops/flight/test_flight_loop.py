@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flight computer in a host without ROS: samples and requests in, what it publishes out."""
-from __future__ import annotations
-
 import itertools
 import json
 import math

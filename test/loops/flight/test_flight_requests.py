@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests are of now, and none outlives the phase in which it was made."""
-from __future__ import annotations
-
 import itertools
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flown logs through a flight computer on a robot: a stall at the apogee, and the main."""
-from __future__ import annotations
-
 import pytest
 from flown_sensors import flown_logs, fly_pressure
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flown logs through a flight computer on raw sensors: barometer alone, inertial sensor lost."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flown_sensors import flown_logs, fly_sensors, hedy

@@ -4,8 +4,6 @@
 A walk is one flight whose sensor has one fault after another, from a random moment on at which the
 ascent has been seen.
 """
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a flight computer publishes of its estimates, and in which phase."""
-from __future__ import annotations
-
 import pytest
 from flight_computer import APOGEE, LIFTOFF, MAIN, TOP, Computer, launched
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight computer that a restart armed again on its pad lights nothing that waited for that."""
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

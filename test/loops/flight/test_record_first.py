@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record is written before anything is fired, and a disk that hangs delays nothing for long."""
-from __future__ import annotations
-
 import math
 import os
 import threading

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kill may have lost of a spent event, and is the same done twice, is commanded again."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must be requested twice is followed for a person's two, and for no program that repeats."""
-from __future__ import annotations
-
 import itertools
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a restart of the flight computer must not lose, and what it must not do."""
-from __future__ import annotations
-
 import copy
 import errno
 import functools

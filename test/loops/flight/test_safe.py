@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """`~/safe`, requested twice, disarms in every phase, fires nothing and outlives a restart."""
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

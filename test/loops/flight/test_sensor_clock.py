@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight computer whose sensor comes late, falls silent, or has its clock set."""
-from __future__ import annotations
-
 import math
 import tempfile
 from functools import cache
