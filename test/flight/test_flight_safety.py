@@ -190,14 +190,6 @@ def test_liftoff_is_found_where_the_altitude_is_dead_from_ignition_on(push, valu
     assert push < 10.0 or vehicle.state.liftoff.stamp_ns == vehicle.stamp(0.0)
 
 
-@pytest.mark.parametrize('push', [6.0, 30.0, 150.0], ids=lambda push: f'{push:g} m per s2')
-def test_liftoff_is_dated_back_to_ignition(push):
-    vehicle = armed(BOTH).fly(4.0, Motion(push, 3.0))
-    liftoff = vehicle.state.liftoff
-    assert liftoff.source == 'acceleration'
-    assert liftoff.stamp_ns == vehicle.stamp(0.0)
-
-
 @pytest.mark.parametrize('rate', [10, 20, 25, 50])
 @pytest.mark.parametrize(('offset', 'name'), [
     # One that shows zeros may be dead.

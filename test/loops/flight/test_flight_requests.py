@@ -402,14 +402,6 @@ def test_clock_that_is_off_is_a_launch_check():
     )
 
 
-def test_two_clocks_on_one_topic_are_seen_before_the_launch():
-    computer = Computer(required_checks=('altitude', 'publishers'))
-    both(computer, 0.0, 2.0, 50.0)
-    success, text = computer.call('launch')
-    assert not success
-    assert 'odometry: two publishers, whose clocks are 50.0 s apart' in text
-
-
 def late(computer, begin, end):
     """Deliver samples of one publisher, of which every fifth is stamped 0.8 s late."""
     for k in range(round(begin / 0.02), round(end / 0.02)):

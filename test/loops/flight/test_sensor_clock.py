@@ -221,18 +221,6 @@ def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahea
     assert APOGEE - 1.5 < drogue < APOGEE + 1.0
 
 
-@pytest.mark.parametrize('ahead', few_of([3.9, 2.0, 3.0], 3))
-def test_timer_that_may_be_early_after_a_boot_waits_for_the_end_of_the_climb(tmp_path, ahead):
-    """A clock that is so little ahead passes for the time that the power was off."""
-    timer = APOGEE + 0.8 - LIFTOFF
-    recorded(tmp_path / 'r.json', 8.0, timer=timer)
-    robot = Robot(tmp_path / 'r.json', 9.0, 'B', ahead, timer)
-    robot.wait(0.1)
-    robot.feed(9.1, MAIN + 3.0, shift=lambda t: ahead)
-    assert robot.charges == CHARGES
-    assert APOGEE - 0.1 < robot.fired[0][1] - EPOCH - ahead < APOGEE + 1.5
-
-
 def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_path):
     """It was killed before liftoff was certain, and its topics were connected at the apogee.
 
@@ -282,30 +270,3 @@ def test_readings_that_settle_twice_while_a_record_waits_are_no_flight(tmp_path)
         + (500.0 * math.exp(-(t - LIFTOFF - 4.4) / 0.7) if t > LIFTOFF + 4.4 else 0.0)
     ))
     assert robot.charges == []
-
-
-@pytest.mark.parametrize('seconds', few_of([3.0, 1.0], 2))
-@pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
-def test_sensor_that_starts_anew_and_settles_on_an_armed_pad_is_no_flight(
-    tmp_path, offset, seconds
-):
-    robot = flown(tmp_path / 'r.json', LIFTOFF - 0.5, timer=SOON)
-    robot.feed(LIFTOFF, LIFTOFF + SOON + 5.0,
-               motion=lambda t: offset * math.exp(-3.0 * (t - LIFTOFF) / seconds))
-    assert robot.charges == []
-
-
-@pytest.mark.parametrize('at', [10.0, MAIN - 2.0], ids=['in flight', 'in recovery'])
-@pytest.mark.parametrize('offset', [60.0, 500.0])
-@pytest.mark.parametrize('away', few_of([120.0, 80000.0], 2))
-def test_record_of_an_earlier_flight_on_the_bench_is_not_resumed_by_readings_that_settle(
-    tmp_path, at, offset, away
-):
-    """The charges of that flight fired on the bench."""
-    recorded(tmp_path / 'r.json', at)
-    robot = Robot(tmp_path / 'r.json', at + away, 'B')
-    begin = at + away
-    robot.feed(begin, begin + 20.0,
-               motion=lambda t: offset * math.exp(-(t - begin) / 0.7))
-    assert robot.charges == []
-    assert any('is not resumed' in line for line in robot.warnings)
