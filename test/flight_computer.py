@@ -117,6 +117,13 @@ class Computer:
                 sample = odometry(round(t * 1e9), site + motion(t), climb)
             self.host.deliver(f'~/{self.source}', sample)
 
+    def fly(self, until=2.0):
+        """Rest for 2 s, launch, and fly up to a time."""
+        self.feed(0.0, 2.0)
+        self.command('launch')
+        self.feed(2.0, until)
+        return self
+
     def call(self, name):
         """Call a service, and return whether it succeeded and its message."""
         (request,) = [r for r in self.loop.requests if r.topic == f'~/{name}']

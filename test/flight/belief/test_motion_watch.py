@@ -10,15 +10,7 @@ import pytest
 from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
-from propulsion_ros.flight.belief.feed import (
-    BENDS,
-    MOVES,
-    WINDOW_NS,
-    Feed,
-    Mean,
-    Readings,
-    Wander,
-)
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.motion import wandering

@@ -4,7 +4,17 @@ import itertools
 from types import SimpleNamespace
 
 import pytest
-from flight_computer import APOGEE, MAIN, MS, Computer, altitude, odometry, request, rested
+from flight_computer import (
+    APOGEE,
+    MAIN,
+    MS,
+    Computer,
+    altitude,
+    launched,
+    odometry,
+    request,
+    rested,
+)
 
 from fake_host import message
 from parts import few_of
@@ -176,9 +186,7 @@ def both(computer, begin, end, offset):
 
 @pytest.mark.parametrize('offset', few_of([-1000.0, -3.0, 1.6, 5.0, 1000.0], 2))
 def test_second_publisher_with_another_clock_does_not_drive_the_timer(offset):
-    computer = Computer(**{'flight.max_ascent_time': 25.0})
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
+    computer = Computer(**{'flight.max_ascent_time': 25.0}).fly()
     both(computer, 2.0, 12.0, offset)
     assert computer.flags['phase'] == 'flight'
     assert not computer.fired
@@ -369,10 +377,7 @@ def test_one_publisher_of_any_time_is_launched_and_armed_again(tmp_path, ahead):
 
 
 def test_publisher_whose_clock_was_set_goes_on_alone():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, 9.0)
+    computer = launched(9.0)
     for k in range(100):
         t = 9.0 + k * 0.02
         computer.wait(0.02)

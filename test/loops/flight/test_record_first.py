@@ -104,9 +104,7 @@ def test_launch_is_refused_while_the_record_cannot_be_written(tmp_path):
 def test_age_of_a_record_counts_from_the_heartbeat(tmp_path):
     """A brown-out in boost after minutes on the pad."""
     path, clock = tmp_path / 'flight.json', Clock()
-    first = Computer(state_file=str(path), boot=clock.boot)
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = Computer(state_file=str(path), boot=clock.boot).fly()
     first.host.wait(90.0)
     assert read_state(path).snapshot.stamp_ns > 85 * 1_000_000_000
 
@@ -133,10 +131,7 @@ def test_another_boot_tells_how_old_a_record_is_at_least():
 def cut(tmp_path, boot=None):
     """Return the path of a record of a flight that lost its power as the drogue fired."""
     path = tmp_path / 'flight.json'
-    first = Computer(state_file=str(path), boot=boot)
-    first.feed(0.0, 2.0)
-    first.command('launch')
-    first.feed(2.0, APOGEE)
+    first = Computer(state_file=str(path), boot=boot).fly(APOGEE)
     t = APOGEE
     while not first.fired:
         first.feed(t, t + 0.1)

@@ -14,17 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flight_computer import (
-    APOGEE,
-    CONFIG,
-    ELSEWHERE,
-    MAIN,
-    MS,
-    Computer,
-    Disk,
-    altitude,
-    odometry,
-)
+from flight_computer import APOGEE, CONFIG, ELSEWHERE, MAIN, MS, Computer, Disk, altitude, odometry
 
 from parts import few_of
 from propulsion_ros.loops.flight.actuation import ATTEMPTS
@@ -73,10 +63,7 @@ class Clock:
 
 def lit(path, until):
     """Return a computer with an engine that was lit 0.1 s before liftoff, up to a time."""
-    computer = Computer(config_file=THANOS, state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, 3.9)
+    computer = Computer(config_file=THANOS, state_file=str(path)).fly(3.9)
     computer.command('ignition')
     computer.feed(3.9, until)
     return computer
@@ -167,9 +154,7 @@ def rest(t):
 def landed():
     """Return the record of a flight that has landed and owes a pulse, and its clock."""
     clock = Clock()
-    first = clock.start(ELSEWHERE, disk=Disk())
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = clock.start(ELSEWHERE, disk=Disk()).fly()
     first.feed(2.0, 60.0, motion=lambda t: altitude(t) + 0.02 * (round(50.0 * t) % 2))
     assert first.flags['subphase'] == 'landed'
     clock.stop()
@@ -238,9 +223,7 @@ def test_flight_that_has_landed_and_is_seen_at_rest_is_over(tmp_path):
 def test_three_attempts_in_all_begin_a_second_apart_over_restarts_however_fast(tmp_path):
     """The computer browns out as each pulse begins, and is back at once."""
     path, clock = tmp_path / 'flight.json', Clock()
-    first = clock.start(path)
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = clock.start(path).fly()
     t, begun = 2.0, []
     computer = first
     for _ in range(6):
