@@ -41,8 +41,14 @@ def altitude(t):
     return max(TOP - 0.5 * GRAVITY * 4.0 - DESCENT * (t - APOGEE - 2.0), 0.0)
 
 
-def request(stamp_ns, name):
-    return message(stamp_ns, status=[SimpleNamespace(name=name)])
+def request(stamp_ns, name, sender=''):
+    return message(stamp_ns, status=[SimpleNamespace(name=name, hardware_id=sender)])
+
+
+def ask(computer, name, stamp_ns=None, sender=''):
+    """Deliver a request, of now where it has no stamp of its own."""
+    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
+    computer.host.deliver('~/request', request(now_ns, name, sender))
 
 
 class Disk:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests are of now, and none outlives the phase in which it was made."""
 import itertools
-from types import SimpleNamespace
 
 import pytest
 from flight_computer import (
@@ -10,6 +9,7 @@ from flight_computer import (
     MS,
     Computer,
     altitude,
+    ask,
     launched,
     odometry,
     request,
@@ -22,12 +22,9 @@ from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 
 
-def ask(computer, seconds, name, sender=''):
+def ask_later(computer, seconds, name, sender=''):
     """Deliver a request with the stamp that is some seconds from now."""
-    now_ns = round(computer.loop.stamp_ns + seconds * 1e9)
-    computer.host.deliver('~/request', message(
-        now_ns, status=[SimpleNamespace(name=name, hardware_id=sender)]
-    ))
+    ask(computer, name, round(computer.loop.stamp_ns + seconds * 1e9), sender)
 
 
 @pytest.mark.parametrize(('seconds', 'is_taken'), [
@@ -36,7 +33,7 @@ def ask(computer, seconds, name, sender=''):
 @pytest.mark.parametrize('is_simulated', [False, True])
 def test_live_request_is_of_now(seconds, is_taken, is_simulated):
     computer = rested(is_simulated=is_simulated)
-    ask(computer, seconds, 'launch', 'laptop')
+    ask_later(computer, seconds, 'launch', 'laptop')
     computer.feed(2.0, 3.0)
     assert (computer.flags['phase'] == 'launch') is is_taken
     if not is_taken:
@@ -55,7 +52,7 @@ def test_request_without_a_stamp_is_refused(name, is_simulated):
     if name == 'ignition':
         computer.command('launch')
     phase = computer.flags['phase']
-    ask_now(computer, name, 0, 'laptop')
+    ask(computer, name, 0, 'laptop')
     computer.feed(2.0, 3.0, motion=lambda t: 0.0)
     assert computer.flags['phase'] == phase
     assert not computer.fired
@@ -68,7 +65,7 @@ def test_request_without_a_stamp_is_refused(name, is_simulated):
 @pytest.mark.parametrize('seconds', [-9.5, 9.5])
 def test_replayed_request_takes_effect_at_its_stamp_whenever_it_comes(seconds):
     computer = rested(replay=True)
-    ask(computer, seconds, 'launch')
+    ask_later(computer, seconds, 'launch')
     computer.feed(2.0, 12.0, motion=lambda t: 0.0)
     assert computer.flags['phase'] == 'launch'
 
@@ -78,8 +75,8 @@ def test_requests_that_wait_do_not_outlive_an_abort():
     computer = rested()
     computer.command('launch')
     for k, name in enumerate(('liftoff_override', 'liftoff_override', 'apogee_override')):
-        ask(computer, 0.09 - 0.001 * k, name)
-    ask(computer, 0.0, 'abort')
+        ask_later(computer, 0.09 - 0.001 * k, name)
+    ask_later(computer, 0.0, 'abort')
     computer.command('launch')
     computer.feed(2.0, 3.0)
     assert computer.flags['phase'] == 'launch'
@@ -91,7 +88,7 @@ def test_requests_that_wait_do_not_outlive_an_abort():
 def test_abort_is_followed_once_on_arrival_whatever_its_stamp(seconds):
     computer = rested()
     computer.command('launch')
-    ask(computer, seconds, 'abort')
+    ask_later(computer, seconds, 'abort')
     assert computer.flags['phase'] == 'preflight'
     computer.command('launch')
     stamp_ns = round(2.0 * 1e9 - 20 * MS + seconds * 1e9)
@@ -100,16 +97,9 @@ def test_abort_is_followed_once_on_arrival_whatever_its_stamp(seconds):
     assert computer.flags['phase'] == 'launch', 'a repetition of the same one'
 
 
-def ask_now(computer, name, stamp_ns=None, sender=''):
-    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
-    computer.host.deliver('~/request', message(
-        now_ns, status=[SimpleNamespace(name=name, hardware_id=sender)]
-    ))
-
-
 @pytest.mark.parametrize('abort', [
-    pytest.param(lambda computer: ask_now(computer, 'abort'), id='message'),
-    pytest.param(lambda computer: ask_now(computer, 'abort', 0), id='message without a stamp'),
+    pytest.param(lambda computer: ask(computer, 'abort'), id='message'),
+    pytest.param(lambda computer: ask(computer, 'abort', 0), id='message without a stamp'),
     pytest.param(lambda computer: computer.call('abort'), id='service'),
 ])
 @pytest.mark.parametrize('is_late', [False, True], ids=['waits', 'comes late'])
@@ -120,18 +110,18 @@ def test_abort_drops_each_request_that_is_older(abort, is_late, name):
     computer.wait(0.02)
     stamp_ns = computer.loop._request_time()
     if not is_late:
-        ask_now(computer, name, stamp_ns)
+        ask(computer, name, stamp_ns)
     computer.wait(0.1)
     abort(computer)
     computer.wait(0.02)
     if is_late:
-        ask_now(computer, name, stamp_ns)
+        ask(computer, name, stamp_ns)
     computer.feed(2.16, 3.0)
     assert computer.flags['phase'] == 'preflight'
     line = f"request '{name}' is " + (
         "refused: stamped before 'abort'" if is_late else "dropped: 'abort' came")
     assert computer.warnings.count(line) == 1
-    ask_now(computer, name)
+    ask(computer, name)
     computer.feed(3.0, 3.5, motion=lambda t: 0.0)
     assert computer.flags['phase'] == name, 'a later one is followed'
 
@@ -139,9 +129,9 @@ def test_abort_drops_each_request_that_is_older(abort, is_late, name):
 @pytest.mark.parametrize('seconds', [-1000.0, 0.0, 1000.0])
 def test_abort_with_a_wrong_clock_forbids_nothing_for_long(seconds):
     computer = rested()
-    ask(computer, seconds, 'abort')
+    ask_later(computer, seconds, 'abort')
     computer.feed(2.0, 2.2)
-    ask_now(computer, 'launch')
+    ask(computer, 'launch')
     computer.feed(2.2, 3.0)
     assert computer.flags['phase'] == 'launch'
 
@@ -149,9 +139,9 @@ def test_abort_with_a_wrong_clock_forbids_nothing_for_long(seconds):
 def test_time_that_starts_again_after_an_abort_forbids_nothing():
     computer = Computer(is_simulated=True)
     computer.feed(500.0, 502.0, motion=lambda t: 0.0)
-    ask_now(computer, 'abort')
+    ask(computer, 'abort')
     computer.feed(0.0, 2.0, motion=lambda t: 0.0)
-    ask_now(computer, 'launch')
+    ask(computer, 'launch')
     computer.feed(2.0, 3.0, motion=lambda t: 0.0)
     assert computer.flags['phase'] == 'launch'
 

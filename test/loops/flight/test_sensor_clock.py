@@ -221,25 +221,21 @@ def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahea
     assert APOGEE - 1.5 < drogue < APOGEE + 1.0
 
 
-def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_path):
+@pytest.mark.parametrize('killed', [(), (2.0,)], ids=['once', 'again while it waited'])
+def test_ascent_that_passed_in_restarts_is_known_where_the_vehicle_is_high(tmp_path, killed):
     """It was killed before liftoff was certain, and its topics were connected at the apogee.
 
     A barometer that runs in along a line looks the same, for at most 10 s.
     """
     recorded(tmp_path / 'r.json', LIFTOFF + 0.2)
-    robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(LIFTOFF + 1.0, LIFTOFF + 16.0, motion=lambda t: 700.0 - 20.0 * (t - LIFTOFF))
+    begun, top = LIFTOFF + 1.0, 700.0
+    for waits in killed:
+        Robot(tmp_path / 'r.json', begun).wait(waits)
+        # The last heartbeat is 8 s ago then, so that nothing fired.
+        begun, top = LIFTOFF + 8.0, 500.0
+    robot = Robot(tmp_path / 'r.json', begun)
+    robot.feed(begun, LIFTOFF + 16.0, motion=lambda t: top - 20.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
-    assert robot.charges[:1] == CHARGES[:1]
-
-
-def test_ascent_that_passed_in_two_restarts_is_known_where_the_vehicle_is_high(tmp_path):
-    """Killed again while it waited: nothing fired, since the last heartbeat was 8 s ago."""
-    recorded(tmp_path / 'r.json', LIFTOFF + 0.2)
-    waiting = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    waiting.wait(2.0)
-    robot = Robot(tmp_path / 'r.json', LIFTOFF + 8.0)
-    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 500.0 - 20.0 * (t - LIFTOFF))
     assert robot.charges[:1] == CHARGES[:1]
 
 

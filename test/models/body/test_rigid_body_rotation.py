@@ -44,20 +44,17 @@ def test_free_tumbling_keeps_angular_momentum_and_energy(rate):
     assert np.linalg.norm(motion.quaternion) == pytest.approx(1.0, rel=1e-15)
 
 
-def test_angular_drag_slows_the_spin_by_the_closed_form():
-    model = floating(fluid_density=1000.0, angular_drag=[0.0, 0.0, 0.001])
+@pytest.mark.parametrize(('values', 'left'), [
+    pytest.param({'fluid_density': 1000.0, 'angular_drag': [0.0, 0.0, 0.001]},
+                 lambda start: 1.0 / (1.0 + start * 1.0 / 2.5 * 3.0), id='drag'),
+    pytest.param({'angular_damping': [0.0, 0.0, 2.0]},
+                 lambda start: np.exp(-2.0 / 2.5 * 3.0), id='damping'),
+])
+def test_a_spin_slows_down_by_the_closed_form(values, left):
+    model = floating(**values)
     spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
     start = model.motion.angular_velocity[2]
-    motion = run(model, 300)
-    assert motion.angular_velocity[2] == pytest.approx(start / (1 + start * 1.0 / 2.5 * 3.0), 1e-7)
-
-
-def test_angular_damping_slows_the_spin_by_the_closed_form():
-    model = floating(angular_damping=[0.0, 0.0, 2.0])
-    spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
-    start = model.motion.angular_velocity[2]
-    motion = run(model, 300)
-    assert motion.angular_velocity[2] == pytest.approx(start * np.exp(-2.0 / 2.5 * 3.0), rel=1e-7)
+    assert run(model, 300).angular_velocity[2] == pytest.approx(start * left(start), rel=1e-7)
 
 
 def test_a_step_follows_a_damping_that_is_faster_than_it():
