@@ -28,7 +28,7 @@ from flown_vehicle import (
     wiggle,
 )
 from parts import amount, few_of
-from propulsion_ros.flight.events.conditions import All, Any, LessThan, MoreThan
+from propulsion_ros.flight.events.conditions import All, LessThan, MoreThan
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.flight.readiness import REQUIRED, required_checks
@@ -971,20 +971,6 @@ def test_engine_of_a_landing_does_not_light_once_something_likely_holds_the_vehi
     assert not vehicle.report.may_deploy
     assert vehicle.state.subphase is Subphase.DESCENT
     assert vehicle.fly(motion.landing + 30.0, motion).thrust == 0.0
-
-
-@pytest.mark.parametrize('condition', [
-    pytest.param(MoreThan('Position', 2, -1e6), id='low'),
-    pytest.param(LessThan('Velocity', 2, 5.0), id='slow'),
-    pytest.param(Any((MoreThan('TimeSinceLiftoff', 0, 2e3), LessThan('Tilt', 0, 1.0))),
-                 id='upright'),
-])
-def test_on_the_pad_engines_are_lit_by_the_time_since_ignition_alone(condition):
-    event = EventSpec(0, 'sustainer', condition, (Action('engine', 0, 1.0),))
-    vehicle = Vehicle(events=(event,)).arm()
-    assert vehicle.command('ignition') == ''
-    vehicle.fly(vehicle.t + 10.0, at_rest)
-    assert vehicle.thrust == 0.0
 
 
 @pytest.mark.parametrize(('command', 'phase'), [('', 'launch'), ('abort', 'preflight')])
