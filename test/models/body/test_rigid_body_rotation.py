@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a rigid body turns, and what its parts weigh together."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
