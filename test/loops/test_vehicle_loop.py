@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message, xyz
+from propulsion_ros.loops.lockstep import Lockstep
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure, temperature_and_pressure
@@ -571,6 +572,11 @@ def test_controller_of_another_group_is_not_named():
     assert vehicle.host.said('warn') == []
     vehicle.host.wait(1.0)
     assert vehicle.host.said('warn')[0].startswith('b/wrench: nothing stamped 0.000 s within 2 s')
+
+
+def test_the_graph_is_looked_at_once_a_second():
+    lockstep = Lockstep(0.0, 1.0)
+    assert [ms for ms in range(0, 3000, 10) if lockstep.try_look(ms * MS)] == [1010, 2020]
 
 
 def test_each_step_waits_for_what_records_it():
