@@ -56,6 +56,19 @@ def thrusters(batch=(), efficiency=1.0):
     ), batch)
 
 
+def pods():
+    """Return two thrusters that follow at once."""
+    return Thrusters(ThrustersParams(
+        names=['a', 'b'], rotor_constant=[1e-2], dynamics=['zero_order'], axis=[1.0, 0.0, 0.0],
+    ))
+
+
+def fin():
+    return Fins(FinsParams(
+        names=['f'], quadratic=QuadraticParams(fin=['f'], lift_constant=3.0, drag_constant=2.0),
+    ))
+
+
 def fins(batch=(), **changed):
     return Fins(FinsParams(
         names=['a', 'b', 'c'], time_constant=0.2, position=_POINTS, chord=_AXES,

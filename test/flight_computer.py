@@ -41,8 +41,14 @@ def altitude(t):
     return max(TOP - 0.5 * GRAVITY * 4.0 - DESCENT * (t - APOGEE - 2.0), 0.0)
 
 
-def request(stamp_ns, name):
-    return message(stamp_ns, status=[SimpleNamespace(name=name)])
+def request(stamp_ns, name, sender=''):
+    return message(stamp_ns, status=[SimpleNamespace(name=name, hardware_id=sender)])
+
+
+def ask(computer, name, stamp_ns=None, sender=''):
+    """Deliver a request, of now where it has no stamp of its own."""
+    now_ns = computer.loop._request_time() if stamp_ns is None else stamp_ns
+    computer.host.deliver('~/request', request(now_ns, name, sender))
 
 
 class Disk:
@@ -116,6 +122,13 @@ class Computer:
                 climb = (motion(t + 1e-4) - motion(t - 1e-4)) / 2e-4
                 sample = odometry(round(t * 1e9), site + motion(t), climb)
             self.host.deliver(f'~/{self.source}', sample)
+
+    def fly(self, until=2.0):
+        """Rest for 2 s, launch, and fly up to a time."""
+        self.feed(0.0, 2.0)
+        self.command('launch')
+        self.feed(2.0, until)
+        return self
 
     def call(self, name):
         """Call a service, and return whether it succeeded and its message."""

@@ -125,10 +125,12 @@ class Vehicle:
     may_settle: bool = True
     method: str = 'robust'
     rate: int = RATE
+    detector: Any = None
 
     def __post_init__(self) -> None:
         self.state = FlightState(
-            FlightParams(**self.params), make_detector(ApogeeParams(method=self.method)),
+            FlightParams(**self.params),
+            self.detector or make_detector(ApogeeParams(method=self.method)),
             self.events, self.deployers, self.controllers, semantics=self.semantics,
             required=self.required, keeps_flight=self.keeps_flight, may_settle=self.may_settle,
         )

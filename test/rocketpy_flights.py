@@ -8,6 +8,9 @@ import numpy as np
 
 from propulsion_ros.study.apogee_flights import Truth, measure
 
+PREMATURE_SPEED = 5.0
+"""True upward speed above which a detection is premature [m/s]; a coast has it 0.5 s before its
+apogee. No time can tell: a stage that is lit near an apogee leads to another one later."""
 _STEP = 0.01
 _PAD = 3.0
 _AFTER = 8.0

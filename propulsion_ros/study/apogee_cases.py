@@ -28,9 +28,6 @@ PREMATURE = 1.0
 """Time before the true apogee from which on a decision is premature [s]."""
 LATE = 2.0
 """Time after apogee, and after the data is good again, beyond which a decision is late [s]."""
-PREMATURE_SPEED = 5.0
-"""True upward speed above which a detection is premature [m/s]; a coast has it 0.5 s before its
-apogee. No time can tell: a stage that is lit near an apogee leads to another one later."""
 _FLIGHT, _DETECTOR = 'flight.seed', 'apogee'
 """Variables: the seed of a flight, and ``apogee.<parameter>`` of the detector."""
 _LOG, _FAULT = 'flight.log', 'flight.fault'

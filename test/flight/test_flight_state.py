@@ -1,257 +1,159 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
+"""What a flight state makes of samples and commands, from the pad to the ground."""
 import math
 
 import pytest
 
 from deployments import deployments
+from flown_vehicle import APOGEE, DEPLOYERS, DROGUE, NAN, RATE, G, Motion, S, Vehicle, at_rest
 from parts import few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeEstimate, ApogeeParams
 from propulsion_ros.flight.events.conditions import All, MoreThan
+from propulsion_ros.flight.events.controllers import PidSpec
 from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.flight.phases.phases import Phase
-from propulsion_ros.flight.pyros.deployers import DeployerSpec
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.flight_clock import Stamp
 
-NAN = math.nan
-S = 1_000_000_000
-RATE = 50
-G = 9.80665
-
-DEPLOYERS = (DeployerSpec(0, 'drogue'), DeployerSpec(1, 'main'))
-APOGEE = MoreThan('TimeSinceApogee', 0, 0.0)
-EVENTS = (
-    EventSpec(0, 'drogue', APOGEE, (Action('deployment', 0, 1000.0),)),
-    EventSpec(
-        1, 'main', All((MoreThan('Position', 2, -100.0), APOGEE)),
-        (Action('deployment', 1, 2000.0),),
-    ),
+LOW = EventSpec(
+    1, 'main', All((APOGEE, MoreThan('Position', 2, -100.0))), (Action('deployment', 1, 2000.0),)
 )
-BURN_TIME, THRUST_ACCELERATION, DESCENT = 3.0, 30.0, 10.0
-BURNOUT_SPEED = THRUST_ACCELERATION * BURN_TIME
-BURNOUT_ALTITUDE = 0.5 * BURNOUT_SPEED * BURN_TIME
-APOGEE_TIME = BURN_TIME + BURNOUT_SPEED / G
-APOGEE_ALTITUDE = BURNOUT_ALTITUDE + 0.5 * BURNOUT_SPEED**2 / G
-LANDING_TIME = APOGEE_TIME + APOGEE_ALTITUDE / DESCENT
+FLIGHT = Motion()
+FALLING = Motion(descent=25.0)
+"""What sinks slower may be carried."""
 
 
 class FakeDetector:
     """Detects once told to in the air, and latches until reset."""
 
-    def __init__(self):
-        self.is_told = self.flies = False
-        self.resets = 0
-        self.latched = False
-        self.velocity = NAN
-        self.health = 'ok'
+    is_told = flies = latched = False
 
     def update(self, stamp_ns, altitude, velocity=NAN, acceleration=NAN):
         self.latched |= self.is_told and self.flies
-        return ApogeeEstimate(stamp_ns, self.latched, velocity=self.velocity, health=self.health)
+        return ApogeeEstimate(stamp_ns, self.latched)
 
     def reset(self):
-        self.resets += 1
         self.latched = False
 
-    def withdraw(self):
-        self.latched = False
+    withdraw = reset
 
     def expect(self, *, flies, may_light, pad):
-        self.flies, self.may_light, self.pad = flies, may_light, pad
+        self.flies = flies
 
     def wait(self, stamp_ns):
         return self.update(stamp_ns, NAN)
 
 
-def wiggle(i):
-    return 1e-4 * (-1) ** i
+def made(detector=None, **options):
+    return Vehicle(detector=detector, **{'events': (DROGUE, LOW), **options})
 
 
-def motion(t):
-    """Return altitude, velocity and acceleration t seconds after liftoff, in closed form."""
-    if t < 0.0 or t > LANDING_TIME:
-        return 0.0, 0.0, 0.0
-    if t < BURN_TIME:
-        a = THRUST_ACCELERATION
-        return 0.5 * a * t * t, a * t, a
-    if t < APOGEE_TIME:
-        s = t - BURN_TIME
-        return BURNOUT_ALTITUDE + BURNOUT_SPEED * s - 0.5 * G * s * s, BURNOUT_SPEED - G * s, -G
-    return APOGEE_ALTITUDE - DESCENT * (t - APOGEE_TIME), -DESCENT, 0.0
+def in_flight(detector=None, until=1.0, **options):
+    """Return a vehicle some time after ignition."""
+    vehicle = made(detector, **options).arm().fly(until, FLIGHT)
+    assert vehicle.state.phase is Phase.FLIGHT
+    return vehicle
 
 
-def motion_under_drogue(t):
-    """Return `motion` with 15 m/s more speed on the way down: what is slower may be carried."""
-    altitude, velocity, acceleration = motion(t)
-    past = max(0.0, t - APOGEE_TIME)
-    return altitude - 15.0 * past, velocity - 15.0 * (past > 0.0), acceleration
+def times(vehicle, name):
+    return [time for event, time in vehicle.fired if event == name]
 
 
-def at_rest(t):
-    return 0.0, 0.0, 0.0
-
-
-class Flight:
-    """A flight state that is fed a feed whose time is in seconds after liftoff."""
-
-    def __init__(
-        self, detector=None, events=EVENTS, offset=100.0, keeps_flight=False, **params
-    ):
-        self.detector = detector or ApogeeDetector(ApogeeParams())
-        self.state = FlightState(
-            FlightParams(**params), self.detector, events, DEPLOYERS, keeps_flight=keeps_flight
-        )
-        self.offset = offset
-        self.changes = []
-        self.fired = []
-        self.commands = []
-        self.subphases = []
-        self.report = None
-
-    def stamp(self, t):
-        return round((t + self.offset) * S)
-
-    def feed(self, start, stop, at=motion):
-        """Feed samples at 50 Hz from start to before stop [s]."""
-        for i in range(round(start * RATE), round(stop * RATE)):
-            altitude, velocity, acceleration = at(i / RATE)
-            self.sample(i / RATE, altitude + wiggle(i), velocity + wiggle(i),
-                        acceleration + wiggle(i))
-        return self
-
-    def sample(self, t, altitude, velocity=NAN, acceleration=NAN):
-        self.report = self.state.update(Sample(self.stamp(t), altitude, velocity, acceleration))
-        self.changes += [
-            (c.target.value, c.trigger, (c.stamp_ns / S) - self.offset)
-            for c in self.report.phase_changes
-        ]
-        self.fired += [(e.name, e.stamp_ns / S - self.offset) for e in self.report.events]
-        self.commands += deployments(self.report, DEPLOYERS)
-        if self.report.subphase.value not in self.subphases[-1:]:
-            self.subphases.append(self.report.subphase.value)
-        return self.report
-
-    def command(self, name, t, **options):
-        return self.state.command(name, self.stamp(t), **options)
-
-    def override_liftoff(self, t):
-        """Request it twice, as it must be."""
-        assert 'request it again' in self.command('liftoff_override', t)
-        assert self.command('liftoff_override', t, is_second=True) == ''
-
-    def armed(self, t=-3.0):
-        """Rest on the pad for two seconds and arm."""
-        self.feed(t - 2.0, t)
-        assert self.command('launch', t) == ''
-        return self
-
-    @property
-    def words(self):
-        return [target for target, _, _ in self.changes]
-
-    def times(self, name):
-        return [time for event, time in self.fired if event == name]
-
-
-def in_flight(detector=None, **options):
-    """Return a flight one second after liftoff."""
-    flight = Flight(detector, **options).armed().feed(-3.0, 1.0)
-    assert flight.state.phase is Phase.FLIGHT
-    return flight
+def apogee(vehicle):
+    """Return the time of the apogee [s]."""
+    return vehicle.state.apogee.stamp_ns / S - vehicle.offset
 
 
 def test_whole_flight_and_a_second_one():
-    flight = Flight().armed().feed(-3.0, LANDING_TIME + 8.0)
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert flight.subphases == ['', 'boost', 'coast', 'descent', 'landed']
-    report = flight.report
-    assert report.liftoff.source == 'acceleration'
-    assert report.liftoff.stamp_ns == flight.stamp(0.0)
-    assert report.apogee.source == 'detected'
-    assert report.apogee.stamp_ns / S - flight.offset == pytest.approx(APOGEE_TIME, abs=0.3)
-    (drogue,), (main,) = flight.times('drogue'), flight.times('main')
-    assert drogue == report.apogee.stamp_ns / S - flight.offset
-    assert main == pytest.approx(APOGEE_TIME + (APOGEE_ALTITUDE - 100.0) / DESCENT, abs=1.5 / RATE)
-    assert [(c.name, c.on_time_ns) for c in flight.commands] == [
-        ('drogue', 1 * S), ('main', 2 * S),
-    ]
-    assert flight.command('reset', LANDING_TIME + 8.0) == ''
-    assert flight.state.phase is Phase.PREFLIGHT
-    first, flight.fired = flight.fired, []
-    subphases, flight.subphases = flight.subphases, []
-    flight.offset += LANDING_TIME + 20.0
-    flight.armed()
-    assert flight.state.apogee is None
-    flight.feed(-3.0, LANDING_TIME + 8.0)
-    assert flight.subphases == subphases
-    assert flight.fired == [(name, pytest.approx(t, abs=1e-6)) for name, t in first]
+    vehicle, flights, each = made(), [], ['launch', 'flight', 'recovery']
+    for _ in range(2):
+        subphases, vehicle.fired = [], []
+        vehicle.arm()
+        assert vehicle.state.apogee is None
+        while vehicle.t < FLIGHT.landing + 8.0:
+            vehicle.fly(vehicle.t + 1.0 / RATE, FLIGHT)
+            if vehicle.report.subphase.value not in subphases[-1:]:
+                subphases.append(vehicle.report.subphase.value)
+        assert subphases == ['', 'boost', 'coast', 'descent', 'landed']
+        assert vehicle.report.liftoff.source == 'acceleration'
+        assert vehicle.report.liftoff.stamp_ns == vehicle.stamp(0.0)
+        assert vehicle.report.apogee.source == 'detected'
+        flights.append((apogee(vehicle), *vehicle.fired))
+        assert vehicle.command('reset') == ''
+        vehicle.offset, vehicle.t = vehicle.offset + FLIGHT.landing + 20.0, -10.0
+    assert vehicle.phases == [*each, 'preflight', *each]
+    decided, drogue, (_, main) = flights[0]
+    assert decided == pytest.approx(FLIGHT.apogee, abs=0.3)
+    assert drogue == ('drogue', decided)
+    assert FLIGHT(main)[0] <= 100.0 < FLIGHT(main - 1.5 / RATE)[0]
+    assert flights[1] == (
+        pytest.approx(decided, abs=1e-6), ('drogue', pytest.approx(decided, abs=1e-6)),
+        ('main', pytest.approx(main, abs=1e-6)),
+    )
 
 
 @pytest.mark.parametrize(
     ('command', 'source'), [('abort', 'abort'), ('apogee_override', 'override')]
 )
 def test_forced_end_of_ascent_stamps_apogee_and_the_drogue_comes(command, source):
-    flight = in_flight(FakeDetector())
-    assert flight.command(command, 1.0) == ''
-    flight.feed(1.0, 2.0)
-    assert flight.report.apogee.source == source
-    assert flight.report.apogee.stamp_ns == flight.stamp(1.0)
-    assert flight.times('drogue') == [1.0]
+    vehicle = in_flight(FakeDetector())
+    assert vehicle.command(command) == ''
+    vehicle.fly(2.0, FLIGHT)
+    assert vehicle.report.apogee.source == source
+    assert apogee(vehicle) == pytest.approx(1.0 - 1.0 / RATE)
+    assert times(vehicle, 'drogue') == [1.0]
 
 
 def test_no_apogee_is_believed_before_the_least_time_of_ascent():
-    detector = FakeDetector()
-    flight = in_flight(detector, min_ascent_time=10.0)
-    detector.is_told = True
-    flight.feed(1.0, 2.0)
-    detector.is_told = False
-    flight.feed(2.0, 12.0)
-    assert flight.state.phase is Phase.FLIGHT, 'what was withdrawn must be voted anew'
-    detector.is_told = True
-    flight.feed(12.0, 12.1)
-    assert flight.words[-1] == 'recovery'
+    vehicle = in_flight(FakeDetector(), params={'min_ascent_time': 10.0})
+    for until, is_told in ((2.0, True), (12.0, False)):
+        vehicle.detector.is_told = is_told
+        vehicle.fly(until, FLIGHT)
+    assert vehicle.state.phase is Phase.FLIGHT, 'what was withdrawn must be voted anew'
+    vehicle.detector.is_told = True
+    assert vehicle.fly(12.1, FLIGHT).phases[-1] == 'recovery'
 
 
 @pytest.mark.parametrize(('least', 'earliest'), [
-    pytest.param(APOGEE_TIME, APOGEE_TIME, id='least time'),
-    pytest.param(0.0, APOGEE_TIME - 20.0 / G, id='it climbs'),
+    pytest.param(FLIGHT.apogee, FLIGHT.apogee, id='least time'),
+    pytest.param(0.0, FLIGHT.apogee - 20.0 / G, id='it climbs'),
 ])
 def test_a_detection_that_goes_on_counts_after_the_least_time_and_a_fast_climb(least, earliest):
-    detector = FakeDetector()
-    flight = in_flight(detector, min_ascent_time=least)
-    detector.is_told = True
-    flight.feed(1.0, 15.0)
-    assert flight.report.apogee.source == 'detected'
-    (drogue,) = flight.times('drogue')
-    assert earliest - 0.021 < drogue <= APOGEE_TIME + 0.021
+    vehicle = in_flight(FakeDetector(), params={'min_ascent_time': least})
+    vehicle.detector.is_told = True
+    vehicle.fly(15.0, FLIGHT)
+    assert vehicle.report.apogee.source == 'detected'
+    (drogue,) = times(vehicle, 'drogue')
+    assert earliest - 1.1 / RATE < drogue <= FLIGHT.apogee + 1.1 / RATE
 
 
 def test_real_detector_votes_anew_after_the_least_time():
-    least = APOGEE_TIME + 3.0
-    flight = Flight(min_ascent_time=least).armed().feed(-3.0, APOGEE_TIME + 10.0)
-    assert flight.report.apogee.source == 'detected'
-    assert least < flight.report.apogee.stamp_ns / S - flight.offset < least + 0.5
+    least = FLIGHT.apogee + 3.0
+    vehicle = made(params={'min_ascent_time': least}).arm().fly(least + 7.0, FLIGHT)
+    assert vehicle.report.apogee.source == 'detected'
+    assert least < apogee(vehicle) < least + 0.5
 
 
-@pytest.mark.parametrize(('detector', 'params'), [
-    pytest.param(None, {'min_ascent_time': 60.0}, id='without a least time of ascent'),
-    pytest.param(FakeDetector, {}, id='with a detection'),
+@pytest.mark.parametrize(('start', 'params', 'liftoff'), [
+    pytest.param(2.0, {}, 'acceleration', id='in boost'),
+    pytest.param(5.0, {}, 'climb', id='in coast'),
+    pytest.param(FLIGHT.apogee + 5.0, {}, 'fall', id='under the drogue'),
+    pytest.param(FLIGHT.apogee + 5.0, {'min_ascent_time': 60.0}, 'fall',
+                 id='under the drogue, before the least time of an ascent'),
 ])
-def test_a_feed_that_begins_in_the_fall_ends_in_recovery(detector, params):
-    start, detector = APOGEE_TIME + 5.0, detector and detector()
-    flight = Flight(detector, **params)
-    flight.sample(start, *motion_under_drogue(start))
-    assert flight.command('launch', start) == ''
-    if detector:
-        detector.is_told = True
+def test_feed_that_begins_in_the_air_comes_down(start, params, liftoff):
+    vehicle = made(params=params)
+    vehicle.t = start
+    vehicle.fly(start + 1.0 / RATE, FALLING)
+    assert vehicle.command('launch') == ''
     # A barometer that starts may settle for 10 s.
-    flight.feed(start + 0.02, start + 12.0, at=motion_under_drogue)
-    assert flight.words == ['launch', 'flight', 'recovery']
+    vehicle.fly(FALLING.apogee + 18.0, FALLING)
+    assert vehicle.report.liftoff.source == liftoff
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
+    assert len(times(vehicle, 'drogue')) == 1
 
 
 def test_window_of_the_backup_must_not_be_empty():
@@ -259,235 +161,297 @@ def test_window_of_the_backup_must_not_be_empty():
         FlightParams(min_ascent_time=9.0, max_ascent_time=8.0)
 
 
-@pytest.mark.parametrize('noise', [0.0, 1.0], ids=['never filled in', 'noise alone'])
+@pytest.mark.parametrize('noise', [0.0, 1e-4], ids=['never filled in', 'noise alone'])
 def test_velocity_input_of_0_hides_no_flight(noise):
-    flight = Flight()
-    for i in range(-5 * RATE, 20 * RATE):
-        flight.sample(i / RATE, motion(i / RATE)[0] + wiggle(i), noise * wiggle(i))
-        if i == -3 * RATE:
-            assert flight.command('launch', -3.0) == ''
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert flight.report.liftoff.source == 'climb'
-    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.3)]
+    class Blind(Vehicle):
+        def measured(self, i, t, values):
+            altitude, *_ = super().measured(i, t, values)
+            return altitude, noise * (-1) ** i, NAN
+
+    vehicle = Blind(events=(DROGUE,)).arm().fly(20.0, FLIGHT)
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
+    assert vehicle.report.liftoff.source == 'climb'
+    assert times(vehicle, 'drogue') == [pytest.approx(FLIGHT.apogee, abs=0.3)]
 
 
-@pytest.mark.parametrize('stray', [1000.0, -90.0, -100.0], ids=['future', 'past', 'unset'])
-def test_one_stray_stamp_changes_nothing(stray):
-    events = (EventSpec(0, 'late', MoreThan('TimeSinceLiftoff', 0, 20e3)),)
-    flight = in_flight(FakeDetector(), events=events, max_ascent_time=15.0)
-    report = flight.sample(stray, 50.0, 30.0, 30.0)
-    assert report.stamp is Stamp.STRAY
-    flight.feed(1.0, 3.0)
-    assert flight.state.phase is Phase.FLIGHT
-    assert flight.fired == []
+@pytest.mark.parametrize('is_overridden', [False, True], ids=['liftoff', 'override'])
+def test_detection_on_the_pad_does_not_end_the_next_ascent(is_overridden):
+    vehicle = made(FakeDetector()).arm()
+    vehicle.detector.is_told = True
+    vehicle.fly(-0.5, at_rest)
+    assert vehicle.state.phase is Phase.LAUNCH
+    vehicle.detector.is_told = False
+    if is_overridden:
+        vehicle.override_liftoff()
+    vehicle.fly(0.0, at_rest).fly(0.2 if is_overridden else 5.0, FLIGHT)
+    assert vehicle.state.phase is Phase.FLIGHT
+    assert (vehicle.report.liftoff.source == 'override') is is_overridden
+    assert vehicle.fired == []
 
 
-def test_detection_on_the_pad_does_not_end_the_next_ascent():
-    detector = FakeDetector()
-    flight = Flight(detector)
-    flight.armed()
-    detector.is_told = True
-    flight.feed(-3.0, 0.0)
-    assert flight.state.phase is Phase.LAUNCH
-    assert flight.fired == []
-    detector.is_told = False
-    flight.feed(0.0, 5.0)
-    assert flight.state.phase is Phase.FLIGHT
-
-
-def test_override_of_liftoff_drops_a_detection_on_the_pad_too():
-    detector = FakeDetector()
-    flight = Flight(detector).armed()
-    detector.is_told = True
-    flight.feed(-3.0, -2.0)
-    detector.is_told = False
-    flight.override_liftoff(-2.0)
-    flight.feed(-2.0, -1.0)
-    assert flight.state.phase is Phase.FLIGHT
-    assert flight.report.liftoff.source == 'override'
-
-
-def test_launch_resets_the_detector():
-    detector = FakeDetector()
-    flight = Flight(detector)
-    detector.is_told = True
-    flight.feed(-5.0, -3.0)
-    assert flight.command('launch', -3.0) == ''
-    assert not detector.latched
-
-
-def test_rise_is_measured_from_the_pad_of_this_flight():
-    flight = Flight(FakeDetector()).armed().feed(-3.0, -2.0)
-    assert flight.command('abort', -2.0) == ''
-    assert flight.command('launch', -2.0) == ''
-    for i in range(100):
-        flight.sample(-2.0 + i / RATE, 100.0 + wiggle(i), 50.0)
-    assert flight.state.phase is Phase.LAUNCH
-
-
-def test_launch_after_an_abort_on_the_pad_fires_nothing():
-    detector = FakeDetector()
-    flight = in_flight(detector).feed(1.0, 12.0)
-    detector.is_told = True
-    flight.feed(12.0, 13.0)
-    detector.is_told = False
-    assert flight.times('drogue') == [12.0]
-    flight.feed(13.0, 33.0, at=at_rest)
-    assert flight.command('reset', 33.0) == ''
-    assert flight.command('launch', 33.0) == ''
-    assert flight.command('abort', 33.0) == ''
-    assert flight.command('launch', 33.0) == ''
-    flight.fired = []
-    flight.feed(33.0, 43.0, at=at_rest)
-    assert flight.state.phase is Phase.LAUNCH
-    assert flight.fired == []
-
-
-@pytest.mark.parametrize('silent', ['nan', 'frozen'])
-def test_one_g_for_two_seconds_is_not_met_by_silence(silent):
-    events = (
-        EventSpec(0, 'below 1 g', MoreThan('Acceleration', 2, -9.81), (), False),
-        EventSpec(1, 'boosted', MoreThan('TimeSinceEvent', 0, 2000.0), EVENTS[0].actions),
-    )
-    flight = Flight(FakeDetector(), events=events).armed().feed(-3.0, 0.5)
-    held = (5.0, 10.0, 30.0)
-    for i in range(500):
-        values = (NAN, NAN, NAN) if silent == 'nan' else held
-        flight.sample(0.5 + i / RATE, *values)
-    assert flight.times('boosted') == []
-    assert 'frozen' in flight.report.flags
-
-
-def test_one_g_for_two_seconds_is_met_by_a_boost_of_two_seconds():
-    events = (
-        EventSpec(0, 'below 1 g', MoreThan('Acceleration', 2, -9.81), (), False),
-        EventSpec(1, 'boosted', MoreThan('TimeSinceEvent', 0, 2000.0), EVENTS[0].actions),
-    )
-    flight = Flight(FakeDetector(), events=events).armed().feed(-3.0, 5.0)
-    # The last sample below 1 g is the one before liftoff.
-    assert flight.times('boosted') == [pytest.approx(2.0 - 1.0 / RATE, abs=1e-6)]
-
-
-def test_repeated_and_late_samples_are_counted_and_change_nothing():
-    flight = in_flight(FakeDetector())
-    before = flight.report
-    for t in (0.98, 0.9):
-        report = flight.sample(t, 1e6, -100.0, -100.0)
+def test_repeated_late_and_stray_samples_are_counted_and_change_nothing():
+    vehicle = in_flight(FakeDetector(), params={'max_ascent_time': 15.0})
+    before = vehicle.report
+    for t in (1.0 - 1.0 / RATE, 0.9, 1000.0, -100.0):
+        vehicle.take(Sample(vehicle.stamp(t), 1e6, -100.0, -100.0))
+        report = vehicle.report
         assert (report.phase, report.apogee, report.events) == (before.phase, None, ())
-    counts = flight.state.stamp_counts
-    assert (counts[Stamp.DUPLICATE], counts[Stamp.LATE]) == (1, 1)
+    counts = vehicle.state.stamp_counts
+    assert [counts[stamp] for stamp in (Stamp.DUPLICATE, Stamp.LATE, Stamp.STRAY)] == [1, 1, 2]
+    assert vehicle.fly(3.0, FLIGHT).state.phase is Phase.FLIGHT
+    assert vehicle.fired == []
 
 
 def test_simulation_that_starts_again_is_a_new_flight():
-    flight = in_flight(FakeDetector())
-    flight.offset = 2.0
-    flight.feed(-2.0, -1.0)
-    assert flight.words == ['launch', 'flight', 'preflight']
-    assert flight.changes[-1][1] == 'time restarted'
-    assert flight.state.liftoff is None
-    flight.offset = 10.0
-    flight.armed().feed(-3.0, 1.0)
-    assert flight.state.phase is Phase.FLIGHT
+    vehicle = in_flight(FakeDetector(), keeps_flight=False)
+    vehicle.offset, vehicle.t = 12.0, -10.0
+    vehicle.fly(-9.0, at_rest)
+    assert vehicle.phases == ['launch', 'flight', 'preflight']
+    assert vehicle.notices[-1].startswith('time has started again')
+    assert vehicle.state.liftoff is None
+    assert vehicle.arm().fly(1.0, FLIGHT).state.phase is Phase.FLIGHT
 
 
 @pytest.mark.parametrize('until', few_of([
     pytest.param(8.0, id='coast'), pytest.param(2.0, id='boost'),
-    pytest.param(APOGEE_TIME + 5.0, id='descent'),
+    pytest.param(FLIGHT.apogee + 5.0, id='descent'),
 ], 3))
 def test_sensor_that_starts_anew_without_the_time_does_not_end_a_flight_of_a_robot(until):
-    flight = Flight(keeps_flight=True).armed().feed(-3.0, until)
-    flight.offset = -until
-    flight.feed(until, LANDING_TIME + 8.0)
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert [name for name, _ in flight.fired] == ['drogue', 'main']
-    assert flight.subphases[-1] == 'landed'
+    vehicle = made().arm().fly(until, FLIGHT)
+    vehicle.offset = -until
+    vehicle.fly(FLIGHT.landing + 8.0, FLIGHT)
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
+    assert vehicle.names == ['drogue', 'main']
+    assert vehicle.report.subphase.value == 'landed'
 
 
 def test_stamps_that_were_never_set_do_not_end_a_flight_of_a_robot():
-    flight = Flight(keeps_flight=True).armed().feed(-3.0, 8.0)
+    vehicle = in_flight(until=8.0)
     for _ in range(50):
-        flight.state.update(Sample(0, 300.0, 50.0, -G))
-    flight.feed(8.0, APOGEE_TIME + 1.0)
-    assert flight.words == ['launch', 'flight', 'recovery']
-    assert flight.times('drogue') == [pytest.approx(APOGEE_TIME, abs=0.4)]
-
-
-@pytest.mark.parametrize(
-    ('start', 'liftoff'),
-    [
-        pytest.param(2.0, 'acceleration', id='in boost'),
-        pytest.param(5.0, 'climb', id='in coast'),
-        pytest.param(APOGEE_TIME + 5.0, 'fall', id='under the drogue'),
-    ],
-)
-def test_log_that_begins_in_the_air_comes_down(start, liftoff):
-    flight = Flight()
-    flight.feed(start, start + 0.02, at=motion_under_drogue)
-    assert flight.command('launch', start) == ''
-    flight.feed(start + 0.02, APOGEE_TIME + 20.0, at=motion_under_drogue)
-    assert flight.report.liftoff.source == liftoff
-    assert flight.state.phase is Phase.RECOVERY
-    assert len(flight.times('drogue')) == 1
+        vehicle.take(Sample(0, 300.0, 50.0, -G))
+    vehicle.fly(FLIGHT.apogee + 1.0, FLIGHT)
+    assert vehicle.phases == ['launch', 'flight', 'recovery']
+    assert times(vehicle, 'drogue') == [pytest.approx(FLIGHT.apogee, abs=0.4)]
 
 
 def test_launch_is_refused_blind_unless_forced():
-    flight = Flight()
+    vehicle = made()
     refusal = "'launch' is refused: no recent sample gives an altitude"
-    assert flight.command('launch', 0.0) == refusal
-    flight.sample(0.0, NAN)
-    assert flight.command('launch', 0.0) == refusal
-    flight.sample(0.1, 0.0)
-    assert flight.command('launch', 5.0) == refusal
-    assert flight.command('launch', 5.0, force=True) == ''
-    assert flight.command('reset', 5.0, force=True) == (
+    assert vehicle.command('launch') == refusal
+    for altitude, seconds in ((NAN, 0.0), (0.0, 5.0)):
+        vehicle.take(Sample(vehicle.stamp(vehicle.t), altitude))
+        vehicle.t += seconds
+        assert vehicle.command('launch') == refusal
+    assert vehicle.command('launch', force=True) == ''
+    assert vehicle.command('reset', force=True) == (
         "'reset' is refused in launch, it belongs to recovery or debug"
     )
 
 
 def test_ignition_is_stamped_once_and_conditions_see_it():
-    events = (EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 500.0)),)
-    flight = Flight(FakeDetector(), events=events).armed()
-    assert flight.command('ignition', -3.0) == ''
-    flight.feed(-3.0, -2.8)
+    vehicle = made(events=(EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 500.0)),)).arm()
+    begun = vehicle.t - 1.0 / RATE
+    assert vehicle.command('ignition') == ''
+    vehicle.fly(vehicle.t + 0.2, at_rest)
     again = "'ignition' is refused: it was commanded before: abort and launch again"
-    assert flight.command('ignition', -2.8) == again
-    flight.feed(-2.8, 0.0)
-    assert flight.state.ignition.stamp_ns == flight.stamp(-3.0)
-    # The clock stood at the last sample before the command, 0.02 s earlier.
-    assert flight.times('lit') == [pytest.approx(-2.52, abs=1e-6)]
+    assert vehicle.command('ignition') == again
+    vehicle.fly(0.0, at_rest)
+    assert vehicle.state.ignition.stamp_ns == vehicle.stamp(begun)
+    assert times(vehicle, 'lit') == [pytest.approx(begun + 0.5, abs=1.0 / RATE)]
 
 
 def test_engine_that_did_not_light_is_lit_again_after_an_abort():
-    events = (EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0)),)
-    flight = Flight(FakeDetector(), events=events).armed()
-    for begin in (-3.0, -2.0):
-        assert flight.command('ignition', begin) == ''
-        flight.feed(begin, begin + 1.0, at=at_rest)
-        assert flight.command('abort', begin + 1.0) == ''
-        assert flight.command('launch', begin + 1.0) == ''
-    assert flight.times('lit') == [-3.0, -2.0]
+    vehicle = made(events=(EventSpec(0, 'lit', MoreThan('TimeSinceIgnition', 0, 0.0)),)).arm()
+    begun = []
+    for _ in range(2):
+        begun.append(vehicle.t)
+        assert vehicle.command('ignition') == ''
+        vehicle.fly(vehicle.t + 1.0, at_rest)
+        assert vehicle.command('abort') == ''
+        assert vehicle.command('launch') == ''
+    assert times(vehicle, 'lit') == begun
 
 
 def test_events_run_in_armed_phases_alone():
-    events = (EventSpec(0, 'always', MoreThan('Position', 2, -1e9), (Action('command', 1, 2.0),)),)
-    flight = Flight(FakeDetector(), events=events).feed(-5.0, -3.0)
-    assert flight.fired == []
-    assert flight.command('debug', -3.0) == ''
-    flight.feed(-3.0, -2.0)
-    assert flight.fired == []
-    assert flight.command('reset', -2.0) == ''
-    assert flight.command('launch', -2.0) == ''
-    flight.feed(-2.0, -1.0)
-    assert flight.times('always') == [-2.0]
+    always = EventSpec(0, 'always', MoreThan('Position', 2, -1e9), (Action('command', 1, 2.0),))
+    vehicle = made(events=(always,)).fly(-5.0, at_rest)
+    assert vehicle.command('debug') == ''
+    assert vehicle.fly(-4.0, at_rest).fired == []
+    assert vehicle.command('reset') == ''
+    assert vehicle.command('launch') == ''
+    assert vehicle.fly(-3.0, at_rest).fired == [('always', -4.0)]
 
 
 def test_infinite_values_are_unknown_ones():
-    flight = Flight(FakeDetector()).armed()
-    report = flight.sample(-3.0, math.inf, -math.inf, math.inf)
-    assert report.flags == {'altitude_unknown', 'velocity_unknown'}
-    assert report.phase is Phase.LAUNCH
+    vehicle = made(FakeDetector()).arm()
+    vehicle.take(Sample(vehicle.stamp(vehicle.t), math.inf, -math.inf, math.inf))
+    assert vehicle.report.flags == {'altitude_unknown', 'velocity_unknown'}
+    assert vehicle.report.phase is Phase.LAUNCH
+
+
+# Phases that commands lead through, and what runs in them.
+
+
+def test_debug_says_so_until_the_vehicle_is_back_on_the_pad():
+    vehicle, seen = made().fly(-9.0, at_rest), []
+    for name in ('debug', 'launch', 'abort', 'launch', 'abort', 'debug', 'reset'):
+        assert vehicle.command(name) == ''
+        vehicle.fly(vehicle.t + 1.0 / RATE, at_rest)
+        seen.append((vehicle.state.phase.value, 'debug' in vehicle.report.flags))
+    assert seen == [
+        ('debug', True), ('launch', True), ('preflight', False), ('launch', False),
+        ('preflight', False), ('debug', True), ('preflight', False),
+    ]
+
+
+@pytest.mark.parametrize(('command', 'phase'), [
+    ('launch', Phase.LAUNCH), ('liftoff_override', Phase.FLIGHT),
+    ('apogee_override', Phase.RECOVERY),
+])
+def test_debug_leads_everywhere_without_an_altitude_and_with_a_clean_slate(command, phase):
+    vehicle = made(events=(EventSpec(0, 'once', APOGEE),)).fly(-9.0, at_rest)
+    assert vehicle.command('launch') == ''
+    vehicle.override_liftoff()
+    for begun, name in ((0.0, 'abort'), (10.0, 'reset'), (0.0, 'debug')):
+        vehicle.fly(vehicle.t + begun, at_rest)
+        assert vehicle.command(name) == ''
+    vehicle.fly(vehicle.t + 4.0, at_rest)
+    vehicle.fired = []
+    if command == 'liftoff_override':
+        vehicle.override_liftoff()
+    else:
+        assert vehicle.command(command) == ''
+    vehicle.fly(vehicle.t + 2.0 / RATE, at_rest)
+    assert vehicle.state.phase is phase
+    assert (vehicle.state.liftoff is not None) == (phase is Phase.FLIGHT)
+    assert vehicle.names == (['once'] if phase is Phase.RECOVERY else [])
+
+
+def test_set_home_belongs_to_preflight_and_needs_an_altitude():
+    vehicle = made()
+    assert vehicle.command('set_home') == (
+        "'set_home' is refused: no recent sample gives an altitude"
+    )
+    vehicle.fly(-9.0, at_rest)
+    assert vehicle.command('set_home') == ''
+    assert vehicle.state.phase is Phase.PREFLIGHT
+    assert vehicle.command('launch') == ''
+    assert vehicle.command('set_home') == (
+        "'set_home' is refused in launch, it belongs to preflight"
+    )
+
+
+class Aside(Vehicle):
+    """A vehicle that stands 3 m east of its home."""
+
+    def take(self, sample, **options):
+        super().take(sample._replace(horizontal_position=(3.0, 0.0)), **options)
+
+
+def test_controllers_run_in_flight_alone_and_events_stop_them():
+    stop, run = (
+        EventSpec(i, f'{i}', MoreThan('TimeSinceLiftoff', 0, 1e3 * (i + 1)),
+                  (Action('controller', 0, i),)) for i in range(2)
+    )
+    vehicle = Aside(
+        events=(stop, run), controllers=(PidSpec(0, 'east', 1.0, 0.0, 0.0, 0.0, 0, 0),)
+    ).arm()
+    assert vehicle.report.controls == ()
+    vehicle.override_liftoff()
+    outputs = []
+    for _ in range(3):
+        vehicle.fly(vehicle.t + 0.9, at_rest)
+        outputs += [repr(control.output) for control in vehicle.report.controls]
+    assert outputs == ['-3.0', 'nan', '-3.0']
+    assert vehicle.command('abort') == ''
+    assert vehicle.fly(vehicle.t + 0.1, at_rest).report.controls == ()
+
+
+def test_events_see_the_attitude():
+    vehicle, half = made(events=(
+        EventSpec(0, 'tilted', MoreThan('Tilt', 0, 1.0)),
+        EventSpec(1, 'rolled', MoreThan('BoardOrientation', 0, 1.0)),
+    )).arm(), math.sqrt(0.5)
+    assert vehicle.fired == []
+    vehicle.take(Sample(vehicle.stamp(vehicle.t), 0.0, rotation=(half, 0.0, 0.0, half)))
+    assert vehicle.names == ['tilted', 'rolled']
+
+
+@pytest.mark.parametrize('action', [Action('deployment', 2, 1.0), Action('controller', 1, 1.0)])
+def test_actions_on_what_is_not_there_are_refused_at_once(action):
+    event = EventSpec(0, 'e', MoreThan('Tilt', 0, 1.0), (action,))
+    with pytest.raises(ConfigError, match=f'events\\[0\\].*{action.kind} {action.target} of'):
+        made(events=(event,))
+
+
+def test_legacy_semantics_can_be_flown():
+    silent = EventSpec(0, 'later', MoreThan('TimeSinceLiftoff', 0, 100.0), (), True, 0)
+    vehicle = made(events=(silent,), semantics='legacy').arm()
+    begun = vehicle.t
+    vehicle.override_liftoff()
+    assert vehicle.fly(begun + 0.3, at_rest).fired == [
+        ('later', pytest.approx(begun + 0.1, abs=1.0 / RATE))
+    ]
 
 
 def test_other_semantics_are_refused():
     with pytest.raises(ConfigError, match="'semantics': expected 'safe' or 'legacy', got 'legcy'"):
         FlightState(FlightParams(), ApogeeDetector(ApogeeParams()), semantics='legcy')
+
+
+# Safety defects of the flown software that no other test has, by what happens here instead.
+
+
+MS = 1_000_000
+FALL = Motion(descent=1000.0)
+
+
+@pytest.mark.parametrize('method', ['robust', 'legacy'])
+def test_nothing_of_a_flight_outlives_it(method):
+    vehicle = Vehicle(events=(DROGUE,), method=method)
+    for start in (0.0, 100.0):
+        def moved(t, start=start):
+            return FALL(t - start)
+
+        vehicle.t = start - 4.0
+        vehicle.fly(start - 3.0, moved)
+        assert vehicle.command('launch') == ''
+        vehicle.fly(start + 1.0, moved)
+        assert vehicle.state.phase is Phase.FLIGHT, 'no apogee of the flight before'
+        assert vehicle.command('abort') == ''
+        vehicle.fly(start + 10.0, at_rest)
+        assert vehicle.command('reset') == ''
+    assert vehicle.names == ['drogue', 'drogue']
+    assert vehicle.command('launch') == ''
+    vehicle.fly(118.0, at_rest)
+    assert len(vehicle.fired) == 2, 'nothing on the pad'
+
+
+def test_detection_works_a_minute_after_launch():
+    vehicle = Vehicle(events=(DROGUE,)).arm()
+    vehicle.fly(89.0, at_rest).fly(90.0 + FALL.apogee + 2.0, lambda t: FALL(t - 90.0))
+    assert vehicle.state.apogee.source == 'detected'
+
+
+def test_delays_count_from_the_decision():
+    late = EventSpec(1, 'payload', MoreThan('TimeSinceApogee', 0, 10e3))
+    vehicle = Vehicle(events=(DROGUE, late)).arm()
+    vertex = FALL.apogee + 12.0
+    # A feed that falls silent until long after the vertex that its fit predicts.
+    vehicle.fly(FALL.apogee - 0.5, FALL).fly(vertex, lambda t: (NAN, NAN, NAN))
+    (_, drogue), (_, payload) = vehicle.fly(vertex + 15.0, FALL).fired
+    assert payload - drogue == pytest.approx(10.0, abs=0.021)
+
+
+def test_every_action_keeps_its_own_parameter():
+    events = tuple(
+        EventSpec(i, f'{i}', MoreThan('TimeSinceLiftoff', 0, 100.0 * i),
+                  (Action('deployment', 0, 100.0 + i), Action('deployment', 0, 200.0 + i)))
+        for i in range(3)
+    )
+    vehicle = Vehicle(events=events).arm()
+    on_times = []
+    for i in range(-RATE, 2 * RATE):
+        vehicle.fly((i + 1) / RATE, FALL)
+        on_times += [command.on_time_ns // MS for command in deployments(vehicle.report, DEPLOYERS)]
+    assert on_times == [100, 200, 101, 201, 102, 202]

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole flights from logs; they lie beside the repository and are not part of it."""
-from __future__ import annotations
-
 import csv
 import itertools
 import json
 import math
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from deployments import deployments
 from parts import few_of
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
-from propulsion_ros.flight.events.conditions import All, MoreThan
-from propulsion_ros.flight.events.events import Action, EventSpec
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.params import FlightParams
@@ -88,40 +83,8 @@ def test_a_flight_lifts_off_once_and_the_drogue_comes_at_apogee(name, only_altit
     assert deployed.count('main') <= 1
 
 
-def test_nothing_is_deployed_where_the_log_shows_no_apogee():
-    report, deployed = fly(read('juno3_2023')[0])
-    assert report.phase is Phase.FLIGHT
-    assert deployed == []
-
-
 def test_the_drogue_comes_at_apogee_where_only_the_force_lives():
     """Nothing is foreseen of it: an event of this configuration may light an engine."""
     report, deployed = fly(read('syn_estimator_frozen')[0])
     assert report.apogee.stamp_ns * 1e-9 == pytest.approx(18.312, abs=0.8)  # its true apogee [s]
     assert deployed.count('drogue') == 1
-
-
-_MAIN = 450.0  # [m]
-
-
-@pytest.mark.parametrize('name', few_of(sorted(
-    path.stem for path in FLIGHTS.glob('real/*.csv') if 'time_s' in path.open().readline()
-), 5))
-def test_main_never_fires_above_its_altitude(name):
-    samples, _ = read(name)
-    main = EventSpec(
-        0, 'main', All((MoreThan('Position', 2, -_MAIN), MoreThan('TimeSinceApogee', 0, 0.0))),
-        (Action('deployment', 0, 1000.0),), dwell_ns=300_000_000, phases=('recovery',),
-    )
-    state = FlightState(
-        FlightParams(), ApogeeDetector(ApogeeParams()), (main,), CONFIG.deployers
-    )
-    state.update(samples[0])
-    state.command('launch', samples[0].stamp_ns, force=True)
-    time = np.array([sample.stamp_ns for sample in samples]) * 1e-9
-    altitude = np.array([sample.altitude for sample in samples])
-    for sample in samples[1:]:
-        if deployments(state.update(sample), CONFIG.deployers):
-            near = np.abs(time - sample.stamp_ns * 1e-9) < 2.0
-            assert np.nanmedian(altitude[near]) < _MAIN + 25.0
-            return

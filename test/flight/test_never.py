@@ -5,8 +5,6 @@ A walk is a vehicle with random sensors, of which some die, lie or jump in time,
 restarts at random, and perhaps a flight. It is followed sample by sample, and after each sample and
 each command every invariant is checked. `WALKS` of the environment says how many there are.
 """
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass, field, replace

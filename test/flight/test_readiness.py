@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks before a launch: what each finds, and what it leaves alone."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops are made of parameters, whoever has them."""
-from __future__ import annotations
-
 import pytest
 
 from fake_host import FakeHost

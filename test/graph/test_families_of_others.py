@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Families of another package, known by what they declare: placed, joined, drawn and simulated."""
-from __future__ import annotations
-
 import csv
 import re
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `check --show` states is what the models make and what the simulated body weighs."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import copy
 import pydoc
 import re
@@ -8,6 +6,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +16,11 @@ from fake_host import FakeHost
 from mistakes import TEXTS
 from propulsion_ros import flight, models
 from propulsion_ros.graph.executables import make_actuators
+from propulsion_ros.graph.load import read_motor
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.models.common.family import BodyState, Command
-from propulsion_ros.settings.errors import CommandError, ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError, SourceError
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import check_file
@@ -284,3 +284,38 @@ def test_what_a_batch_has_not_is_named_by_its_line(tmp_path):
     line = f"^{file}:2: vehicle: parameter 'body.rail_length': is known to a single body only"
     with pytest.raises(ConfigError, match=line):
         propulsion_ros.load_vehicles('quadrotor', file)
+
+
+FILE = Path(__file__).resolve().parents[1] / 'data' / 'motors.eng'
+HEADER = 'M1 18 70 0 0.02 0.05 Nobody\n'
+
+
+def test_a_motor_of_a_file():
+    assert read_motor(FILE, 'T11').max_thrust == 20.0
+
+
+def test_the_only_motor_needs_no_name(tmp_path):
+    file = tmp_path / 'one.eng'
+    file.write_text('\ufeff' + HEADER + '0.0 5\n1 5\n1.5 0\n', encoding='utf-8')
+    motor = read_motor(file)
+    assert (motor.name, motor.total_impulse) == ('M1', 6.25)
+
+
+def test_comments_may_be_in_any_encoding(tmp_path):
+    file = tmp_path / 'one.eng'
+    file.write_bytes(b'; caf\xe9\n' + HEADER.encode() + b'0.0 5\n1 5\n1.5 0\n')
+    assert read_motor(file).name == 'M1'
+
+
+@pytest.mark.parametrize(('name', 'problem'), [
+    pytest.param('', 'motors.eng: expected one motor, no name was given', id='two'),
+    pytest.param('X1', "motors.eng: expected one motor, 0 motors named 'X1'", id='other'),
+])
+def test_which_motor_must_be_clear(name, problem):
+    with pytest.raises(SourceError, match=problem):
+        read_motor(FILE, name)
+
+
+def test_a_file_that_is_not_there():
+    with pytest.raises(SourceError, match=r'^none\.eng: cannot be read: No such file'):
+        read_motor('none.eng')

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers that hold at any size, against momentum theory, the gas law and Archimedes."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where files of the package are; a xacro file is expanded in a process of its own."""
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -13,11 +11,7 @@ import pytest
 
 from propulsion_ros.graph import share
 from propulsion_ros.graph.expand_xacro import expand
-from propulsion_ros.graph.share import (
-    load_robot_description,
-    read_description,
-    share_directory,
-)
+from propulsion_ros.graph.share import load_robot_description, read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.xml import SIZE_LIMIT

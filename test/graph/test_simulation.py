@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulated body for any robot: what its links, plugin blocks and parameter files make of it."""
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

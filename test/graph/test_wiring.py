@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of a graph, how they are joined, and parameter files that they would not read."""
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 

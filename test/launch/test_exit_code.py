@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch ends with a code that is not 0 where one of its processes did."""
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -32,20 +30,16 @@ def test_wrong_setting_is_named_before_anything_starts(tmp_path):
     assert "rotors: parameter 'update_rate': -1 is below 0.001 Hz" in printed
 
 
-def test_node_that_is_killed_ends_a_simulation_with_code_1():
-    launched = Launched('bringup', model=MODEL, simulate='1')
-    kill_first(launched, 'running')
+@pytest.mark.parametrize(('is_recorded', 'ready', 'name'), [
+    (False, 'running', 'rotors'), (True, 'active', 'the recorder'),
+], ids=['node', 'recorder'])
+def test_what_is_killed_ends_a_simulation_with_code_1(tmp_path, is_recorded, ready, name):
+    record = {'record': tmp_path / 'bag'} if is_recorded else {}
+    launched = Launched('bringup', model=MODEL, simulate='1', **record)
+    kill_first(launched, ready)
     code, printed = launched.end()
     assert code == 1
-    assert 'rotors has exited with code -9' in printed
-
-
-def test_recorder_that_is_killed_ends_a_simulation(tmp_path):
-    launched = Launched('bringup', model=MODEL, simulate='1', record=tmp_path / 'bag')
-    kill_first(launched, 'active')
-    code, printed = launched.end()
-    assert code == 1
-    assert 'the recorder has exited with code -9' in printed
+    assert f'{name} has exited with code -9' in printed
 
 
 @pytest.mark.parametrize('shown', ['false', 'browser'])

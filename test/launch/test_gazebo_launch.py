@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch file for Gazebo, with stand-ins for ros_gz that write down how they are called."""
-from __future__ import annotations
-
 import itertools
 import os
 

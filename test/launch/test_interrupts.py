@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C while launch starts processes: it is an event of launch, and breaks into nothing."""
-from __future__ import annotations
-
 import asyncio
 import signal
 

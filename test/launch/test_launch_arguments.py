@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests read of the launch files' source is what launch itself says."""
-from __future__ import annotations
-
 import importlib.util
 import sys
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip('launch_ros', reason='launch_ros is not installed')
 
+import launch.logging
 from launch import LaunchContext
 from launch_ros.actions import LifecycleNode
 
 from markdown_pages import REPOSITORY
 from page_launch import launch_arguments
-from propulsion_ros.graph.launch_actions import log_options
-from propulsion_ros.graph.wiring import checked_graph
+from propulsion_ros.graph.launch_actions import log_options, record_of
+from propulsion_ros.graph.wiring import checked_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError
 
 ROCKET = 'rocket.launch.py'
@@ -123,3 +123,40 @@ def test_a_page_is_served_where_a_browser_is_named(monkeypatch, words, model):
     assert [command.partition(" start_node('")[2] for command in started] == [
         f"propulsion_ros.tools.cli') view --live --model {model} --namespace /a"
     ]
+
+
+# The flight computer that launch files start keeps a record, unless a parameter file has one.
+
+
+GIVEN = {'replay': 'false', 'params_file': '', 'namespace': '', 'use_sim_time': 'false'}
+
+
+def computer():
+    (spec,) = [
+        spec for spec in vehicle_graph('rocket').nodes if spec.executable == 'flight_state_node'
+    ]
+    return spec
+
+
+@pytest.mark.parametrize('namespace', ['', 'fleet/one'])
+def test_flight_computer_keeps_a_record_by_default(tmp_path, monkeypatch, namespace):
+    monkeypatch.setenv('ROS_HOME', str(tmp_path))
+    path = record_of(computer(), {**GIVEN, 'namespace': namespace})['state_file']
+    assert path.startswith(str(tmp_path / 'propulsion_ros' / namespace))
+    assert path.endswith('.json')
+
+
+def test_record_of_a_simulated_flight_ends_with_its_launch(tmp_path, monkeypatch):
+    # Made where it is first asked for, so before the folder that must stay empty.
+    logs = launch.logging.launch_config.log_dir
+    monkeypatch.setenv('ROS_HOME', str(tmp_path))
+    path = Path(record_of(computer(), {**GIVEN, 'use_sim_time': 'true'})['state_file'])
+    assert path.is_relative_to(logs)
+    assert not list(tmp_path.iterdir())
+
+
+def test_replay_keeps_none_and_a_parameter_file_names_its_own(tmp_path):
+    assert record_of(computer(), {**GIVEN, 'replay': 'true'}) == {}
+    own = tmp_path / 'own.yaml'
+    own.write_text("flight_state:\n  ros__parameters:\n    state_file: ''\n")
+    assert record_of(computer(), {**GIVEN, 'params_file': str(own)}) == {}

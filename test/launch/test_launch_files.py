@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every launch file, started by launch itself: each vehicle moves when it is commanded."""
-from __future__ import annotations
-
 import pytest
 
 launch_pytest = pytest.importorskip('launch_pytest', reason='launch_pytest is not installed')
@@ -71,7 +69,6 @@ def swim(graph, prefix=''):
 
 
 rocket = launched('rocket', include('rocket'))
-quadrotor = launched('quadrotor', include('quadrotor'))
 rov = launched('rov', include('rov'))
 freeflyer = launched('freeflyer', include('freeflyer'))
 cubesat = launched('cubesat', include('cubesat'))
@@ -82,7 +79,6 @@ both = launched(
     include('quadrotor', namespace='a', clock_topic='/a/clock'),
     include('rov', namespace='b', clock_topic='/b/clock'),
 )
-drawn = launched('drawn', include('rov', visualize='true'))
 drawn_composed = launched('drawn_composed', include('rov', visualize='true', composed='true'))
 any_robot = launched('any_robot', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), allocate='rotors',
@@ -90,20 +86,9 @@ any_robot = launched('any_robot', include(
 any_body = launched('any_body', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
 ))
-short = launched('short', include(
-    'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
-    duration='0.5', real_time_factor='0',
-))
-
-
 @pytest.mark.launch(fixture=any_body)
 def test_any_robot_has_a_body_that_climbs(graph):
     climb(graph)
-
-
-@pytest.mark.launch(fixture=short)
-def test_launch_ends_with_its_body(graph, launch_context):
-    graph.until(lambda: launch_context.is_shutdown, 'the end of the launch', 120.0)
 
 
 @pytest.mark.launch(fixture=rocket)
@@ -120,39 +105,19 @@ def test_rocket_is_lit_by_a_command(graph):
     graph.until(pushed, 'thrust')
 
 
-@pytest.mark.launch(fixture=quadrotor)
-def test_quadrotor_climbs(graph):
-    climb(graph)
-
-
-@pytest.mark.launch(fixture=rov)
-def test_rov_swims(graph):
-    swim(graph)
-
-
 @pytest.mark.launch(fixture=composed)
 def test_rov_swims_as_one_process(graph):
     swim(graph)
 
 
-def see(graph):
-    """Look until a picture of all actuators is published."""
+@pytest.mark.launch(fixture=drawn_composed)
+def test_vehicle_is_drawn_in_one_process(graph):
     pictures = graph.listen(MarkerArray, 'visualizer/markers', qos.PICTURE)
     graph.until(
         lambda: pictures
         and {marker.ns for marker in pictures[-1].markers} == {'thrusters', 'fins', 'status'},
         'a picture of thrusters, fins and status',
     )
-
-
-@pytest.mark.launch(fixture=drawn)
-def test_vehicle_is_drawn(graph):
-    see(graph)
-
-
-@pytest.mark.launch(fixture=drawn_composed)
-def test_vehicle_is_drawn_in_one_process(graph):
-    see(graph)
 
 
 @pytest.mark.launch(fixture=freeflyer)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a launch file gives a recorder, rosbag2's or that of this package, and the body it holds."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

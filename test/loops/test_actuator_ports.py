@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An actuator group with its topics, on a host without ROS."""
-from __future__ import annotations
-
 import re
 
 import numpy as np
 import pytest
+from actuators import fin, pods
 
 from fake_host import MS, FakeHost, joints, message, wrench_message, xyz
 from propulsion_ros.loops.actuator_loop import LoopParams
@@ -14,8 +13,6 @@ from propulsion_ros.loops.payloads import JointRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.models.fam.fam import Fam, FamParams
-from propulsion_ros.models.fins.fins import Fins, FinsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.models.rotors.rotors import Rotors
 from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
@@ -33,7 +30,7 @@ class Group:
             key: values.pop(key) for key in ('update_rate', 'step_on', 'hold_back', 'publish_rate')
             if key in values
         }
-        family = family or thrusters()
+        family = family or pods()
         self.loop = ActuatorPorts(
             family, LoopParams(**{'step_on': 'stamp', **params}), 'base_link', self.host, **values
         )
@@ -51,19 +48,6 @@ class Group:
     def health(self):
         (_, level, text, _), = self.loop.health()
         return level, text
-
-
-def thrusters():
-    return Thrusters(ThrustersParams(
-        names=['a', 'b'], rotor_constant=[1e-2], dynamics=['zero_order'],
-        axis=[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
-    ))
-
-
-def fins():
-    return Fins(FinsParams(
-        names=['f'], quadratic=QuadraticParams(fin=['f'], lift_constant=3.0, drag_constant=2.0),
-    ))
 
 
 def topics(items):
@@ -109,13 +93,13 @@ def rotors(**given):
     return Rotors(RotorsParams(names=['a', 'b'], max_thrust=[8.0], motor_constant=[1e-5], **given))
 
 
-def pods(**given):
+def square(**given):
     return Thrusters(ThrustersParams(**{'names': ['a', 'b'], 'rotor_constant': 4e-4, **given}))
 
 
 def table(interface):
     """Return thrusters with curves, which take shares or speeds."""
-    return pods(
+    return square(
         conversion='linear_interp', input_values='-380 0 380', output_values='-40 0 51',
         command_interface=interface, esc_kind='table', esc_curve='0 -40 0.5 0 1 51',
     )
@@ -160,13 +144,13 @@ FAST = {'rotor_constant': 1e-4, 'max_command': 600.0, 'dynamics': ['zero_order']
     pytest.param(table('velocity'), 'velocity', [1700.0, 1800.0],
                  FAR + '1700 of at most 380 rad/s; is it in rad/s?', id='pulses as speeds'),
     pytest.param(table('velocity'), 'velocity', [300.0, 1800.0], '', id='one speed'),
-    pytest.param(pods(**LIMITED), 'velocity', [0.9, 0.0],
+    pytest.param(square(**LIMITED), 'velocity', [0.9, 0.0],
                  'no thrust was above 0.000324 of 49 N; is velocity in rad/s?', id='speed shares'),
-    pytest.param(pods(**LIMITED), 'velocity', [20.0, 0.0], '', id='little speed'),
-    pytest.param(pods(**LIMITED), 'velocity', [0.02, 0.0], '', id='nearly no speed'),
-    pytest.param(pods(**FAST), 'velocity', [3000.0, 20.0],
+    pytest.param(square(**LIMITED), 'velocity', [20.0, 0.0], '', id='little speed'),
+    pytest.param(square(**LIMITED), 'velocity', [0.02, 0.0], '', id='nearly no speed'),
+    pytest.param(square(**FAST), 'velocity', [3000.0, 20.0],
                  'a did 0.2 of what was sent; is that in rad/s, not rpm?', id='rpm'),
-    pytest.param(pods(**FAST), 'velocity', [900.0, 20.0], '', id='speeds a little beyond'),
+    pytest.param(square(**FAST), 'velocity', [900.0, 20.0], '', id='speeds a little beyond'),
 ])
 def test_commands_of_another_unit_or_sign_are_told_apart(family, field, sent, words):
     group = Group(family).run()
@@ -186,9 +170,9 @@ def test_what_is_asked_for_in_the_end_may_be_less():
 
 
 @pytest.mark.parametrize(('make', 'ports'), [
-    pytest.param(thrusters, ['~/command'], id='joints'),
+    pytest.param(pods, ['~/command'], id='joints'),
     pytest.param(lambda: Fam(FamParams()), ['~/wrench_command', '~/inertia'], id='a wrench'),
-    pytest.param(fins, ['~/command', '~/odometry', '~/current'], id='in a flow'),
+    pytest.param(fin, ['~/command', '~/odometry', '~/current'], id='in a flow'),
 ])
 def test_ports_are_those_of_the_family(make, ports):
     group = Group(make())
@@ -335,7 +319,7 @@ def test_numbers_and_links_are_published_where_they_are_asked_for():
 
 
 def test_the_number_of_a_fin_is_the_size_of_its_force():
-    group = Group(fins(), publish_numbers=True).run()
+    group = Group(fin(), publish_numbers=True).run()
     group.host.deliver('~/odometry', odometry(5 * MS, 2.0))
     group.command(10, ['f'], position=[0.2])
     wrench = group.host.of('~/wrench')[-1][1]
@@ -346,7 +330,7 @@ def test_the_number_of_a_fin_is_the_size_of_its_force():
 
 
 def test_a_family_in_a_flow_complains_until_there_is_some():
-    group = Group(fins()).run()
+    group = Group(fin()).run()
     group.command(10, ['f'], position=[0.2])
     assert group.health() == (WARN, 'no odometry yet, so no force')
     # What is refused does not define the frame of the world.
@@ -371,7 +355,7 @@ def test_adapters_are_further_commands():
 
 
 @pytest.mark.parametrize(('family', 'options', 'text'), [
-    pytest.param(thrusters, {'publish_each': True},
+    pytest.param(pods, {'publish_each': True},
                  "'publish_each': expected a link for each actuator", id='no links'),
     pytest.param(lambda: Thrusters(ThrustersParams(names=['a b'], rotor_constant=[1.0])),
                  {'publish_numbers': True}, "'a b' cannot be part of a topic name", id='name'),
@@ -458,7 +442,7 @@ def test_a_wrench_that_is_not_finite_is_published_as_zero(monkeypatch):
 
 
 def test_a_host_with_time_and_motion_of_its_own_steps_it():
-    group = Group(fins(), step_on='clock').run()
+    group = Group(fin(), step_on='clock').run()
     motion = Motion(
         np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.array([2.0, 0.0, 0.0]), np.zeros(3)
     )

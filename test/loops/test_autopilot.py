@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What autopilots send, as commands of actuators: values, stamps, and what is refused."""
-from __future__ import annotations
-
 from types import SimpleNamespace as Plain
 
 import numpy as np
 import pytest
+from actuators import fin, pods
 
 from fake_host import MS, FakeHost, joints, message
 from propulsion_ros.graph.executables import make_actuators
@@ -14,11 +13,8 @@ from propulsion_ros.loops.actuator_ports import ActuatorPorts
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams, signal_of_thrust
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import GivenParameters
-from propulsion_ros.models.fins.fins import Fins, FinsParams
-from propulsion_ros.models.fins.lift_drag import QuadraticParams
 from propulsion_ros.models.rotors.params import RotorsParams
 from propulsion_ros.models.rotors.rotors import Rotors
-from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
 NAN = float('nan')
@@ -38,19 +34,6 @@ REAL = {
 
 def rotors():
     return Rotors(RotorsParams(**ROTORS))
-
-
-def pods():
-    return Thrusters(ThrustersParams(
-        names=['a', 'b'], rotor_constant=[1e-2], dynamics=['zero_order'],
-        axis=[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
-    ))
-
-
-def fins():
-    return Fins(FinsParams(
-        names=['f'], quadratic=QuadraticParams(fin=['f'], lift_constant=3.0, drag_constant=2.0),
-    ))
 
 
 def motors(*control, flags=0, timestamp=1):
@@ -106,7 +89,7 @@ def test_speeds_need_their_value_at_full_signal():
 @pytest.mark.parametrize('count', [8, 15])
 def test_servos(count):
     params = AutopilotParams(names=('f',), low=[-0.4], high=[0.2], channels=[2])
-    autopilot = Autopilot(params, fins())
+    autopilot = Autopilot(params, fin())
     for value, angle in ((-1.0, -0.4), (0.0, -0.1), (1.0, 0.2), (NAN, 0.0)):
         control = np.full(count, 0.7)
         control[1] = value

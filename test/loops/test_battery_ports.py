@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a group with batteries publishes and reports, on a host without ROS."""
-from __future__ import annotations
-
 import math
 
 import pytest

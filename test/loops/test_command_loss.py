@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller that ends while its actuators are in use is reported once, and its return."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of the future on a robot."""
-from __future__ import annotations
-
 import pytest
 
 from fake_host import MS, FakeHost, joints

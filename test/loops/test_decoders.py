@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is no number of a vehicle is refused, whoever made the message."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

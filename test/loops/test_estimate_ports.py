@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """An estimator with its topics, on a host without ROS."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

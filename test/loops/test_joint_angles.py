@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measured angles of joints that turn actuators, on a host without ROS."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of a file are read as those of a node."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams

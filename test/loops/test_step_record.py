@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What determined the steps of a loop is published live, and waited for in a replay."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import math
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -9,12 +7,10 @@ import numpy as np
 import pytest
 
 from fake_host import MS, FakeHost, message, wrench_message, xyz
+from propulsion_ros.loops.lockstep import Lockstep
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.loops.vehicle_params import VehicleParams
-from propulsion_ros.models.common.atmosphere import (
-    altitude_of_pressure,
-    temperature_and_pressure,
-)
+from propulsion_ros.models.common.atmosphere import altitude_of_pressure, temperature_and_pressure
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 
@@ -54,6 +50,12 @@ class Vehicle:
     def push_all(self, tick, up=0.0):
         for topic in self.params.wrench_topics:
             self.push(topic, tick, up)
+
+    def run(self, end, up=0.0, begin=0):
+        """Push at each of some steps."""
+        for tick in range(begin, end):
+            self.push_all(tick, up)
+        return self
 
     @property
     def poses(self):
@@ -131,8 +133,7 @@ def test_the_pressure_lags_and_has_a_rate_of_its_own():
     air, followed = Vehicle(), Vehicle(pressure_rate=50.0, pressure_lag=0.3)
     for vehicle in (air, followed):
         vehicle.begin()
-        for tick in range(20):
-            vehicle.push_all(tick, 400.0)
+        vehicle.run(20, 400.0)
     samples = {stamp_ns: row.pressure for stamp_ns, row in followed.host.of('~/pressure')}
     assert list(samples) == [2 * i * STEP for i in range(11)]
     expected = None
@@ -212,8 +213,7 @@ def test_one_wrench_that_is_too_large_is_refused_and_the_flight_goes_on(size, dr
     assert line.startswith('a/wrench: the wrench is too large, expected one that the body can')
     # The same source sends the right one for the same step, and the vehicle goes on.
     vehicle.push('a/wrench', 0, 1.0)
-    for tick in range(1, 50):
-        vehicle.push_all(tick, 1.0)
+    vehicle.run(50, 1.0, begin=1)
     assert vehicle.host.is_active
     assert vehicle.ticks[-1] == 50
     assert 0.0 < vehicle.speed < 1.0
@@ -498,16 +498,14 @@ def test_paused_booster_keeps_its_mass():
 def test_body_goes_on_without_a_flight_computer_and_takes_it_up_again():
     vehicle = Vehicle(lockstep_timeout=0.8, **PARACHUTE).begin()
     vehicle.host.deliver('pyros', fired(0, 0.0))
-    for tick in range(11):
-        vehicle.push_all(tick)
+    vehicle.run(11)
     assert vehicle.ticks[-1] == 11
     vehicle.push_all(11)
     vehicle.host.publishers['pyros'] = 0
     vehicle.host.wait(1.0)
     assert vehicle.ticks[-1] == 12
     assert vehicle.host.said('warn')[-1].startswith('pyros: nothing stamped 0.110 s within 0.8 s,')
-    for tick in range(12, 30):
-        vehicle.push_all(tick)
+    vehicle.run(30, begin=12)
     assert vehicle.ticks[-1] == 30
     vehicle.host.deliver('pyros', fired(29, 1.0))
     assert 'pyros: publishes again' in vehicle.host.said('info')
@@ -574,6 +572,11 @@ def test_controller_of_another_group_is_not_named():
     assert vehicle.host.said('warn') == []
     vehicle.host.wait(1.0)
     assert vehicle.host.said('warn')[0].startswith('b/wrench: nothing stamped 0.000 s within 2 s')
+
+
+def test_the_graph_is_looked_at_once_a_second():
+    lockstep = Lockstep(0.0, 1.0)
+    assert [ms for ms in range(0, 3000, 10) if lockstep.try_look(ms * MS)] == [1010, 2020]
 
 
 def test_each_step_waits_for_what_records_it():
@@ -653,9 +656,7 @@ def test_first_step_waits_for_a_controller_and_logs_that():
 
 
 def test_body_stops_after_its_duration_and_that_is_no_failure():
-    vehicle = Vehicle(duration=0.05).begin()
-    for tick in range(5):
-        vehicle.push_all(tick)
+    vehicle = Vehicle(duration=0.05).begin().run(5)
     assert vehicle.ticks[-1] == 5
     assert not vehicle.host.is_active
     assert not vehicle.host.has_failed
@@ -677,9 +678,7 @@ def test_current_is_published_and_carries_the_body():
         'body.current': [0.5, 0.0, 0.0], 'body.drag_area': [1.0] * 3, 'body.gravity': 0.0,
         'body.fluid_density': 1000.0, 'body.ground': False,
         'body.centre_of_pressure': [0.0, 0.0, 0.5],
-    }).begin()
-    for tick in range(300):
-        vehicle.push_all(tick)
+    }).begin().run(300)
     # dv/dt = 250 (0.5 - v)^2 from rest.
     assert vehicle.poses[-1][1].velocity[0] == pytest.approx(0.5 - 0.5 / 376.0, rel=1e-5)
     stamp_ns, velocity = vehicle.host.of('~/current')[-1]
@@ -696,9 +695,7 @@ def test_a_body_that_leaves_the_water_is_reported_once(density, level, count):
         'body.fluid_density': density, 'body.displaced_volume': 0.001, 'body.ground': False,
         'body.water_level': level,
         'body.start_position': [0.0, 0.0, -0.05], 'body.start_velocity': [0.0, 0.0, 10.0],
-    }).begin()
-    for tick in range(20):
-        vehicle.push_all(tick)
+    }).begin().run(20)
     lines = [line for line in vehicle.host.said('warn') if 'has no surface' in line]
     assert len(lines) == count
 
@@ -711,9 +708,7 @@ def test_a_body_that_leaves_the_water_is_reported_once(density, level, count):
 def test_touchdown_is_reported_with_its_speed(along, said):
     vehicle = Vehicle(**{
         'body.start_position': [0.0, 0.0, 1.0], 'body.start_velocity': along,
-    }).begin()
-    for tick in range(100):
-        vehicle.push_all(tick)
+    }).begin().run(100)
     (line,) = [line for line in vehicle.host.said('info') if 'touchdown' in line]
     # 1 m under 10 m/s^2.
     assert line == f'touchdown at 0.450 s: 4.5 m/s down, {said} m/s along the ground'
@@ -727,9 +722,7 @@ def test_touchdown_is_reported_with_its_speed(along, said):
     pytest.param(9.0, [], id='still on it'), pytest.param(0.0, [], id='no rail'),
 ])
 def test_speed_at_the_end_of_the_rail_is_reported(length, said):
-    vehicle = Vehicle(**{'body.rail_length': length}).begin()
-    for tick in range(100):
-        vehicle.push_all(tick, 15.0)
+    vehicle = Vehicle(**{'body.rail_length': length}).begin().run(100, 15.0)
     assert [line for line in vehicle.host.said('info') if 'rail' in line] == said
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family does: lists, wrong fields, batches, no time, resets of some and to a state."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from actuators import (

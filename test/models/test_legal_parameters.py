@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """20,000 random legal actuators of each family: finite, within limits, no power from nothing."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from legal_parameters import Draw, in_order, legal

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of families: what installed packages add, and what of them is refused."""
-from __future__ import annotations
-
 import importlib.metadata
 import sys
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step applies is its mean: the impulse does not depend on the step."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -171,40 +169,38 @@ def test_impulse_of_boosters_is_burnt_published_and_applied():
     assert model.throttle[0] * 100.0 > output.applied[0]
 
 
-def orders_of(make, commands, duration, body=STILL):
-    exact = impulse(make(), commands, 2000, duration, body)
-    errors = [
-        np.abs(impulse(make(), commands, steps, duration, body) - exact).max()
-        for steps in (8, 16, 32)
-    ]
-    return np.log2(np.array(errors[:-1]) / errors[1:])
+def gimballed():
+    return Boosters(BoostersParams(
+        names=['a'], max_thrust=100.0, max_fuel_rate=0.0,
+        gimbals=GimbalsParams(booster=['a'], time_constant=0.1, range=0.5),
+    ))
 
 
-def test_gimballed_impulse_converges_at_order_2():
-    def make():
-        return Boosters(BoostersParams(
-            names=['a'], max_thrust=100.0, max_fuel_rate=0.0,
-            gimbals=GimbalsParams(booster=['a'], time_constant=0.1, range=0.5),
-        ))
-
-    command = Command(
-        effort=np.array([100.0, np.nan, np.nan]), position=np.array([np.nan, 0.4, -0.3])
-    )
-    assert np.all(orders_of(make, [command], 0.3) > 1.8)
+def fin(**dynamics):
+    return lambda: Fins(FinsParams(
+        names=['a'], **dynamics,
+        quadratic=QuadraticParams(fin=['a'], lift_constant=19.0, drag_constant=10.0),
+    ))
 
 
-@pytest.mark.parametrize('dynamics', [
-    {'time_constant': 0.1}, {'time_constant': 0.1, 'rate_limit': 3.0},
-    {'dynamics': 'bessa', 'rotor_inertia': 0.1, 'linear_damping': 0.5, 'quadratic_damping': 0.1,
-     'torque_constant': 0.3, 'winding_resistance': 0.6},
+TILTED = Command(effort=np.array([100.0, np.nan, np.nan]), position=np.array([np.nan, 0.4, -0.3]))
+TURNED = Command(position=np.array([0.4]))
+
+
+@pytest.mark.parametrize(('make', 'command'), [
+    pytest.param(gimballed, TILTED, id='gimbals'),
+    pytest.param(fin(time_constant=0.1), TURNED, id='fin'),
+    pytest.param(fin(time_constant=0.1, rate_limit=3.0), TURNED, id='fin of limited rate'),
+    pytest.param(fin(
+        dynamics='bessa', rotor_inertia=0.1, linear_damping=0.5, quadratic_damping=0.1,
+        torque_constant=0.3, winding_resistance=0.6,
+    ), TURNED, id='fin with drag'),
 ])
-def test_impulse_of_fins_converges_at_order_2(dynamics):
-    def make():
-        return Fins(FinsParams(
-            names=['a'], **dynamics,
-            quadratic=QuadraticParams(fin=['a'], lift_constant=19.0, drag_constant=10.0),
-        ))
+def test_impulse_of_what_turns_converges_at_order_2(make, command):
+    def error(steps):
+        body = BodyState(velocity=np.array([3.0, 0.0, 0.5]))
+        return impulse(make(), [command], steps, 0.3, body)
 
-    body = BodyState(velocity=np.array([3.0, 0.0, 0.5]))
-    command = Command(position=np.array([0.4]))
-    assert np.all(orders_of(make, [command], 0.3, body) > 1.7)
+    exact = error(2000)
+    errors = [np.abs(error(steps) - exact).max() for steps in (8, 16, 32)]
+    assert np.all(np.log2(np.array(errors[:-1]) / errors[1:]) > 1.7)

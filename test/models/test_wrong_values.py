@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each wrong value of `mistakes/values.yaml` is refused in one line that names it."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

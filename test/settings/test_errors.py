@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file holds reaches a terminal or a log as one line that can be read."""
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.settings.errors import (

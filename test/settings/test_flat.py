@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
 from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.hints import number_hint
 
 
 def test_groups_are_flattened_with_a_dot():
@@ -39,3 +38,18 @@ def test_no_family_hides_a_setting_of_the_loop(family):
 def test_every_parameter_is_documented(family):
     for parameter in parameters_of(FAMILIES[family].Params):
         assert len(parameter.spec.doc) > 5, parameter.key
+
+
+# What is offered for a text that is no number.
+
+
+@pytest.mark.parametrize(('text', 'hint'), [
+    ('1.2 e-5', 'as 1.2e-5'), ('1.2x10^-5', 'as 1.2e-5'), ('1.2*10^-5', 'as 1.2e-5'),
+    ('0 0 -pi/4', 'as ${...}'), ('3/4', 'as ${...}'), ('2 * 0.1', 'as ${...}'),
+    ('none', 'leave it out, or write 0'), ('Off', 'leave it out, or write 0'),
+    ('12 mm', 'write 0.012'), ('spin', ''), ('7', 'without quotes'),
+])
+def test_what_was_meant_is_offered(text, hint):
+    got = number_hint(text)
+    assert hint in got
+    assert bool(hint) == bool(got)

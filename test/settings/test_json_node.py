@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comments and commas cost linear time, and mean what the parser of JSON5 takes them for."""
-from __future__ import annotations
-
 import random
 import time
 
@@ -146,6 +144,7 @@ def test_a_key_is_read_as_its_kind(declared, value, expected):
     (SPEED, None, 'wheel.speed: expected a number, got None'),
     (CHANNEL, 4, 'wheel.channel: expected 0 to 3, got 4'),
     (CHANNEL, True, 'wheel.channel: expected an integer, got True'),
+    (CHANNEL, 1.5, 'wheel.channel: expected an integer, got 1.5'),
     (DEFAULT, 'of', "wheel.mode: unknown 'of', did you mean 'off'?"),
     (FLIP, 2, 'wheel.flip: expected 0 or 1, got 2'),
     (LIVE, 1, 'wheel.live: expected true or false, got 1'),

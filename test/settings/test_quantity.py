@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +83,7 @@ def test_caller_keeps_its_own_array():
 
 @pytest.mark.parametrize(('given', 'message'), [
     pytest.param({'size': 0}, "parameter 'size': 0 must be above 0 m", id='exclusive'),
+    pytest.param({'size': 0.0}, "parameter 'size': 0 must be above 0 m", id='exclusive as a float'),
     pytest.param({'size': float('inf')}, "parameter 'size': inf is not finite", id='infinity'),
     pytest.param({'gain': True}, "parameter 'gain': expected a number, got True", id='bool'),
     pytest.param(

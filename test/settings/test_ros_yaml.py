@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of parameter files are those that ROS 2 itself reads, whatever the spelling."""
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The judge of stamps: its rules, its properties, and the limits that its users set."""
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

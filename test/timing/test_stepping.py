@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +7,10 @@ from hypothesis import strategies as st
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.stamped_inputs import QUEUE_LIMIT
 from propulsion_ros.timing.stepping import (
+    Agenda,
     FixedStepRunner,
     Grid,
+    Place,
     Ticks,
     period_from_rate,
     ticks_per,
@@ -37,27 +37,81 @@ class Log:
         return self
 
 
-def test_ticks_lie_on_multiples_of_the_period_not_on_the_arrival():
-    log = Log().push('a', 1003, 'x').push('a', 1021, 'y')
-    assert log.lines == ['x', 101, 102]
-    assert log.runner.last_stamp_ns == 1020 * MS
+BOTH = {'sources': ('a', 'b'), 'wait_for': ('a', 'b')}
+CLOCKED = {'sources': ('a', 'clock'), 'trusted': ('clock',), 'wait_for': ('clock',)}
 
 
-def test_newest_command_up_to_the_tick_applies():
-    log = Log().push('a', 0, 'w').push('a', 4, 'x').push('a', 10, 'y').push('a', 11, 'z')
-    assert log.lines == ['w', 0, 'x', 'y', 1]
+@pytest.mark.parametrize(('options', 'pushes', 'lines', 'counts'), [
+    pytest.param({}, [('a', 1003, 'x'), ('a', 1021, 'y')], ['x', 101, 102], {},
+                 id='ticks lie on multiples of the period'),
+    pytest.param({}, [('a', 0, 'w'), ('a', 4, 'x'), ('a', 10, 'y'), ('a', 11, 'z')],
+                 ['w', 0, 'x', 'y', 1], {}, id='the newest up to the tick applies'),
+    pytest.param(BOTH, [('b', 5, 'b1'), ('b', 5, 'b2'), ('a', 5, 'a1'), ('a', 10), ('b', 10)],
+                 ['a1', 'b1', 'b2', 1], {}, id='equal stamps by source, then by arrival'),
+    pytest.param({'sources': ('a', 'b')}, [('a', 0), ('a', 20), ('b', 15, 'late'), ('a', 30)],
+                 [0, 1, 2, 'late', 3], {'late': 1}, id='what is late applies at the next tick'),
+    pytest.param({**BOTH, 'max_lag_ns': 50 * MS}, [('a', 0), ('a', 40)], [], {},
+                 id='within the lag a silent source is waited for'),
+    pytest.param({**BOTH, 'max_lag_ns': 50 * MS}, [('a', 0), ('a', 40), ('a', 60)], [0, 1], {},
+                 id='beyond the lag it is not'),
+    pytest.param({**BOTH, 'max_lag_ns': 50 * MS}, [('b', 0), ('a', 0), ('a', 40)], [0], {},
+                 id='nor one that fell silent, within the lag'),
+    pytest.param({**BOTH, 'max_lag_ns': 50 * MS}, [('b', 0), ('a', 0), ('a', 80), ('b', 70)],
+                 [0, 1, 2, 3, 4, 5, 6, 7], {}, id='one that is there again counts at once'),
+    pytest.param({'sources': ('a', 'b', 'clock'), 'trusted': ('clock',),
+                  'wait_for': ('clock', 'a'), 'max_lag_ns': 50 * MS},
+                 [('b', 250, 'ahead'), ('clock', 0)], [], {},
+                 id='an input that is ahead makes no time beside a clock'),
+    pytest.param({'sources': ('a', 'b', 'clock'), 'trusted': ('clock',),
+                  'wait_for': ('clock', 'a'), 'max_lag_ns': 50 * MS},
+                 [('b', 250, 'ahead'), ('clock', 0), ('a', 0), ('clock', 60)], [0, 1], {},
+                 id='and the lag counts from the clock'),
+    pytest.param({**BOTH, 'delays_ns': {'b': 25 * MS}}, [('b', 0, 'fire'), ('a', 0), ('a', 40)],
+                 [0, 1, 2], {}, id='a delayed source is waited for less'),
+    pytest.param({**BOTH, 'delays_ns': {'b': 25 * MS}},
+                 [('b', 0, 'fire'), ('a', 0), ('a', 40), ('b', 10)], [0, 1, 2, 'fire', 3], {},
+                 id='and takes effect later'),
+    pytest.param({}, [('a', 5000, 'x'), ('a', 100, 'y')], ['x', 500], {},
+                 id='one message back is no jump'),
+    pytest.param({}, [('a', 5000, 'x'), ('a', 100, 'y'), ('a', 111, 'z')],
+                 ['x', 500, ('jump', 5000 * MS, 100 * MS), 'y', 10, 11], {'jump': 1},
+                 id='a second one confirms it'),
+    pytest.param({}, [('a', 0), ('a', 10**12, 'far'), ('a', 10, 'x')], [0, 'x', 1], {'stray': 1},
+                 id='one stray stamp moves nothing'),
+    pytest.param({'sources': ('a', 'clock'), 'trusted': ('clock',)},
+                 [('clock', 5000), ('clock', 0)], [500, ('jump', 5000 * MS, 0), 0], {},
+                 id='a trusted source needs no confirmation'),
+    pytest.param(CLOCKED, [('clock', 5000), *(('a', ms, 'far') for ms in (
+        10**9, 10**9 + 1, 0, 1, -(10**6)
+    )), ('a', 5005, 'near'), ('clock', 5010)], [500, 'near', 501], {'stray': 5, 'jump': 0},
+                 id='beside a clock no other input moves time'),
+    pytest.param(CLOCKED, [('a', 10**12, 'far'), ('clock', 5000), ('a', 5005, 'near'),
+                           ('clock', 5010)], [500, 'near', 501], {},
+                 id='nor does a wild stamp before it'),
+    pytest.param({'sources': ('a', 'b')}, [('b', 10_000), ('a', 1.7e12, 'far'),
+                                           ('a', 10_010, 'near')],
+                 [1000, 'near', 1001], {'stray': 1}, id='a first stamp is held against the others'),
+    pytest.param(CLOCKED, [('clock', 0), *[('a', 5000, 'far')] * QUEUE_LIMIT, ('a', 5, 'near'),
+                           ('clock', 10)], [0, 'near', 1], {'overflow': 1},
+                 id='a flood of far ones locks out no near one'),
+    pytest.param({}, [('a', 0), ('a', 3_600_000, 'x'), ('a', 3_600_010, 'y')],
+                 [0, ('jump', 0, 3_600_000 * MS), 'x', 360000, 'y', 360001], {},
+                 id='a long silence moves the grid'),
+    pytest.param({'sources': ('a', 'b'), 'wait_for': ('b',)}, [('a', 1, 'x')] * (QUEUE_LIMIT + 5),
+                 [], {'overflow': 5}, id='a flood is refused and counted'),
+])
+def test_inputs_and_ticks(options, pushes, lines, counts):
+    log = Log(**options)
+    for push in pushes:
+        log.push(*push)
+    assert log.lines == lines
+    assert {key: log.runner.counts[key] for key in counts} == counts
 
 
-def test_equal_stamps_apply_in_the_order_of_sources_then_arrival():
-    log = Log(('a', 'b'), wait_for=('a', 'b'))
-    log.push('b', 5, 'b1').push('b', 5, 'b2').push('a', 5, 'a1').push('a', 10).push('b', 10)
-    assert log.lines == ['a1', 'b1', 'b2', 1]
-
-
-def test_late_input_applies_at_the_next_tick_and_is_counted():
-    log = Log(('a', 'b')).push('a', 0).push('a', 20).push('b', 15, 'late').push('a', 30)
-    assert log.lines == [0, 1, 2, 'late', 3]
-    assert log.runner.counts['late'] == 1
+def test_newest_and_last_stamp():
+    assert Log().push('a', 1021).runner.last_stamp_ns == 1020 * MS
+    log = Log(**CLOCKED).push('a', 10**12).push('clock', 5000).push('clock', 5010)
+    assert log.runner.newest_ns == 5010 * MS
 
 
 @pytest.mark.parametrize(('again', 'late'), [
@@ -77,8 +131,8 @@ def test_what_lasts_is_late_behind_a_tick_that_did_not_see_it():
     assert log.lines == [0, 1, 1, 2]
 
 
-def test_tick_waits_for_every_awaited_source():
-    log = Log(('a', 'b'), wait_for=('a', 'b')).push('a', 0).push('a', 30)
+def test_sources_that_a_tick_waits_for_are_known():
+    log = Log(**BOTH).push('a', 0).push('a', 30)
     assert log.lines == []
     assert log.runner.sources_behind(0) == ['b']
     log.push('b', 20)
@@ -86,104 +140,11 @@ def test_tick_waits_for_every_awaited_source():
     assert log.runner.sources_behind(30 * MS) == ['b']
 
 
-def test_silent_source_is_not_waited_for_beyond_the_lag():
-    log = Log(('a', 'b'), wait_for=('a', 'b'), max_lag_ns=50 * MS)
-    log.push('a', 0).push('a', 40)
-    assert log.lines == []
-    log.push('a', 60)
-    assert log.lines == [0, 1]
-
-
-def test_input_stamped_ahead_makes_no_time_where_a_clock_is_awaited():
-    log = Log(
-        ('a', 'b', 'clock'), trusted=('clock',), wait_for=('clock', 'a'), max_lag_ns=50 * MS
-    )
-    log.push('b', 250, 'ahead').push('clock', 0)
-    assert log.lines == []
-    log.push('a', 0)
-    assert log.lines == [0]
-    log.push('clock', 60)
-    assert log.lines == [0, 1]
-
-
 def test_topics_of_a_recording_may_come_far_apart():
     log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock', 'a'))
     log.runner.follow_recording(0, {'a': 0})
     log.push('clock', 0).push('clock', 2000).push('a', 0).push('a', 10, 'x').push('a', 20)
     assert log.lines == [0, 'x', 1, 2]
-
-
-def test_delayed_source_takes_effect_later_and_is_waited_for_less():
-    log = Log(('a', 'b'), wait_for=('a', 'b'), delays_ns={'b': 25 * MS})
-    log.push('b', 0, 'fire').push('a', 0).push('a', 40)
-    assert log.lines == [0, 1, 2]
-    log.push('b', 10)
-    assert log.lines == [0, 1, 2, 'fire', 3]
-
-
-def test_time_jumps_back_after_a_second_message_confirms():
-    log = Log().push('a', 5000, 'x').push('a', 100, 'y')
-    assert log.lines == ['x', 500]
-    log.push('a', 111, 'z')
-    assert log.lines == ['x', 500, ('jump', 5000 * MS, 100 * MS), 'y', 10, 11]
-    assert log.runner.counts['jump'] == 1
-
-
-def test_one_stray_stamp_moves_nothing():
-    log = Log().push('a', 0).push('a', 10**12, 'far').push('a', 10, 'x')
-    assert log.lines == [0, 'x', 1]
-    assert log.runner.counts['stray'] == 1
-
-
-def test_trusted_source_needs_no_confirmation():
-    log = Log(('a', 'clock'), trusted=('clock',)).push('clock', 5000).push('clock', 0)
-    assert log.lines == [500, ('jump', 5000 * MS, 0), 0]
-
-
-def test_against_a_clock_no_other_input_moves_time():
-    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('clock', 5000)
-    for ms in (10**9, 10**9 + 1, 0, 1, -(10**6)):
-        log.push('a', ms, 'far')
-    log.push('a', 5005, 'near').push('clock', 5010)
-    assert log.lines == [500, 'near', 501]
-    assert log.runner.counts['stray'] == 5
-    assert log.runner.counts['jump'] == 0
-
-
-def test_wild_stamp_before_the_clock_does_no_harm():
-    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('a', 10**12, 'far')
-    log.push('clock', 5000).push('a', 5005, 'near').push('clock', 5010)
-    assert log.lines == [500, 'near', 501]
-    assert log.runner.newest_ns == 5010 * MS
-
-
-def test_first_stamp_of_a_source_is_held_against_the_others():
-    log = Log(('a', 'b')).push('b', 10_000).push('a', 1.7e12, 'far')
-    assert log.lines == [1000]
-    log.push('a', 10_010, 'near')
-    assert log.lines == [1000, 'near', 1001]
-    assert log.runner.counts['stray'] == 1
-
-
-def test_flood_of_far_commands_locks_out_no_near_one():
-    log = Log(('a', 'clock'), trusted=('clock',), wait_for=('clock',)).push('clock', 0)
-    for _ in range(QUEUE_LIMIT):
-        log.push('a', 5000, 'far')
-    log.push('a', 5, 'near').push('clock', 10)
-    assert log.lines == [0, 'near', 1]
-    assert log.runner.counts['overflow'] == 1
-
-
-def test_long_silence_moves_the_grid_instead_of_running_it():
-    log = Log().push('a', 0).push('a', 3_600_000, 'x').push('a', 3_600_010, 'y')
-    assert log.lines == [0, ('jump', 0, 3_600_000 * MS), 'x', 360000, 'y', 360001]
-
-
-def test_flood_is_refused_and_counted():
-    log = Log(('a', 'b'), wait_for=('b',))
-    for _ in range(QUEUE_LIMIT + 5):
-        log.push('a', 1, 'x')
-    assert log.runner.counts['overflow'] == 5
 
 
 def test_unknown_awaited_source_is_refused():
@@ -257,13 +218,30 @@ def test_rates_must_divide():
         ticks_per('publish_rate', 100.0, 200.0)
 
 
-def test_source_that_fell_silent_is_not_waited_for_beyond_the_lag():
-    log = Log(('a', 'b'), wait_for=('a', 'b'), max_lag_ns=50 * MS).push('b', 0).push('a', 0)
-    assert log.lines == [0]
-    log.push('a', 40)
-    assert log.lines == [0]
-    log.push('a', 80)
-    assert log.lines == [0, 1, 2, 3]
-    # One that is there again counts at once.
-    log.push('b', 70)
-    assert log.lines == [0, 1, 2, 3, 4, 5, 6, 7]
+# What is on an agenda is done behind the inputs that it names, and before the next.
+
+
+@pytest.mark.parametrize(('place', 'before', 'after'), [
+    pytest.param(Place(10), [(10, 'a'), (10, 'b'), (10, '')], (11, 'a'), id='behind a stamp'),
+    pytest.param(Place(10, 'a'), [(9, 'b'), (10, 'a')], (10, 'b'), id='behind a source'),
+    pytest.param(Place(10, 'b'), [(10, 'a'), (10, 'b')], (10, ''), id='before the tick'),
+])
+def test_it_is_done_in_its_place(place, before, after):
+    done, agenda = [], Agenda(('a', 'b'))
+    agenda.add(place, lambda: done.append(1))
+    agenda.add(place, lambda: done.append(2))
+    for here in before:
+        agenda.pass_to(*here)
+    assert not done
+    assert len(agenda) == 2
+    agenda.pass_to(*after)
+    assert done == [1, 2]
+    assert not agenda
+
+
+def test_what_is_cleared_is_not_done():
+    done, agenda = [], Agenda(())
+    agenda.add(Place(1), lambda: done.append(1))
+    agenda.clear()
+    agenda.pass_to(5)
+    assert not done

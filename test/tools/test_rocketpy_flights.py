@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from rocketpy_flights import rocketpy_flight
+from rocketpy_flights import PREMATURE_SPEED, rocketpy_flight
 
 from propulsion_ros.flight.apogee.params import ApogeeParams
-from propulsion_ros.study.apogee_cases import PREMATURE_SPEED, judge
+from propulsion_ros.study.apogee_cases import judge
 
 FLIGHTS, EACH = 200, 10
 pytestmark = [

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fit over the window of altitudes, whatever is fed."""
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from propulsion_ros.flight.apogee.altitude_tracker import SampleWindow
 from propulsion_ros.flight.apogee.detector import ApogeeDetector, ApogeeParams
 
 S = 10**9
@@ -44,3 +45,43 @@ def test_window_that_is_emptied_while_outliers_are_left_out_has_no_fit():
     tracker._outliers_until = math.inf
     for i in range(3):
         assert tracker.add(S + i * S // 50, 10.0 + i) is None or i == 2
+
+
+def test_samples_of_one_interval_are_averaged():
+    window = SampleWindow(0.02, 100)
+    for i, value in enumerate([1.0, 2.0, 4.0, 6.0, 8.0]):
+        window.add(i * 10_000_000, value)
+    np.testing.assert_allclose(window.time, [0.0, 0.015, 0.035])
+    np.testing.assert_allclose(window.value, [1.0, 3.0, 7.0])
+
+
+@given(st.lists(st.integers(-4_000_000, 4_000_000), min_size=50, max_size=50))
+def test_jitter_of_a_feed_at_the_rate_merges_nothing(jitter):
+    window = SampleWindow(0.02, 100)
+    jitter[0] = 0
+    stamps = [10**18 + 20_000_000 * i + j for i, j in enumerate(jitter)]
+    for stamp in stamps:
+        window.add(stamp, 0.0)
+    np.testing.assert_allclose(window.time, [(s - stamps[0]) * 1e-9 for s in stamps])
+
+
+def test_the_ring_keeps_the_newest_points():
+    window = SampleWindow(0.01, 10)
+    for i in range(1000):
+        window.add(i * 10_000_000, float(i))
+    np.testing.assert_array_equal(window.value, np.arange(990.0, 1000.0))
+    np.testing.assert_allclose(window.time, np.arange(990, 1000) * 0.01)
+
+
+def test_drop_before_and_clear():
+    window = SampleWindow(0.01, 10)
+    for i in range(5):
+        window.add(10**9 + i * 10**8, float(i))
+    window.drop_before(0.15)
+    np.testing.assert_array_equal(window.value, [2.0, 3.0, 4.0])
+    assert window.oldest == pytest.approx(0.2)
+    assert window.stamp(window.seconds(123)) == 123
+    window.clear()
+    window.add(5, 1.0)
+    assert len(window) == 1
+    assert window.seconds(5) == 0.0

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The apogee detector on flown, synthetic and simulated flights."""
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
+from rocketpy_flights import PREMATURE_SPEED
 
 from parts import amount, few_of
 from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
@@ -14,7 +13,7 @@ from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.phases.params import FlightParams
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.replay.flight_log import read_flight_log
-from propulsion_ros.study.apogee_cases import PREMATURE_SPEED, judge
+from propulsion_ros.study.apogee_cases import judge
 from propulsion_ros.study.apogee_flights import simulate_flight
 from propulsion_ros.tools.apogee import apogee_of_log
 

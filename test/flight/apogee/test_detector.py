@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The apogee detector on closed-form flights, with every input spoilt in turn."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parabola fits against numpy's QR, exact golden fits, and their own statistics."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation of the detector's parameters is that of the parameters themselves."""
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """An altitude that stops in fast flight, or to which the vehicle was carried, is no apogee."""
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

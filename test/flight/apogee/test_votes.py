@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How apogee is voted: a vote is one entry of a list."""
-from __future__ import annotations
+"""How apogee is voted, and what ends an ascent or keeps it from ending."""
+import math
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
+from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.detector import ApogeeDetector
+from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
+from propulsion_ros.flight.belief.belief import Reckoned
+from propulsion_ros.flight.events.variables import Sample
+from propulsion_ros.flight.phases.params import FlightParams
+from propulsion_ros.flight.phases.progress import Mark
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 _SPEED = 60.0  # [m/s]
@@ -45,3 +53,47 @@ def test_a_vote_must_hold_for_its_time_and_the_first_of_the_list_counts():
 
 def test_without_votes_nothing_is_decided():
     assert not _feed(ApogeeDetector(ApogeeParams(), ())).detected
+
+
+# What ends an ascent, and what keeps it from ending.
+
+
+CLIMB, TURN = Reckoned(500.0, 60.0, 4.0), Reckoned(500.0, 1.0, 4.0)
+NONE = -math.inf
+FALL, BELOW = Reckoned(500.0, -9.0, 4.0), Reckoned(-30.0, -40.0, 4.0)
+
+
+@pytest.mark.parametrize(('reckoned', 'climb', 'has_detected', 'ends'), [
+    pytest.param(FALL, NONE, False, 'apogee', id='falls'),
+    pytest.param(TURN, NONE, False, '', id='turns'),
+    pytest.param(BELOW, NONE, False, '', id='lost below its pad'),
+    pytest.param(CLIMB, NONE, True, '', id='detected while it climbs'),
+    pytest.param(TURN, NONE, True, 'apogee', id='detected where it turns'),
+    pytest.param(None, NONE, True, 'apogee', id='no height is believed'),
+    pytest.param(None, 10.0, True, 'apogee', id='a height turns'),
+    pytest.param(None, 40.0, True, '', id='a height climbs'),
+])
+def test_what_the_motion_shows_ends_an_ascent_or_keeps_it_from_ending(
+    reckoned, climb, has_detected, ends
+):
+    class Decided:
+        """A detector that has decided, or has not."""
+
+        def update(self, stamp_ns, *_):
+            return ApogeeEstimate(stamp_ns, detected=has_detected, reason='fit' * has_detected)
+
+        def expect(self, *, flies, may_light, pad):
+            pass
+
+        reset = withdraw = lambda self: None
+
+    watch = ApogeeWatch(FlightParams(), Decided())
+    found = []
+    for i in range(30):
+        watch.see(Sample(i * 100_000_000, 0.0, 0.0), flies=True)
+        found.append(watch.end(
+            i * 100_000_000, Mark(0, -60_000_000_000, 'acceleration'),
+            SimpleNamespace(fallen=0.0, reckoned=reckoned, climb=climb),
+        ))
+    assert found[-1] == ends
+    assert watch.estimate.reason == ('' if not ends else 'fit' if has_detected else 'reckoned')

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The belief: what profiles of height, speed and force show, and that its numbers stay sound."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The watch: how long it must be certain, what lives, what silence withdraws, and restarts."""
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -12,15 +10,7 @@ import pytest
 from flown_vehicle import wiggle
 from parts import few_of
 from propulsion_ros.flight.belief.belief import Channel
-from propulsion_ros.flight.belief.feed import (
-    BENDS,
-    MOVES,
-    WINDOW_NS,
-    Feed,
-    Mean,
-    Readings,
-    Wander,
-)
+from propulsion_ros.flight.belief.feed import BENDS, MOVES, WINDOW_NS, Feed, Mean, Readings, Wander
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
 from propulsion_ros.study.ground.case import Case, draw
 from propulsion_ros.study.ground.motion import wandering
@@ -67,6 +57,16 @@ class Watched:
         self.read(12.0, lambda t: shows(97.6 - 8.0 * t), lambda t: G, flown=True)
         assert not self.watch.is_likely
         return 97.6 - 8.0 * 12.0
+
+    def fly_high(self, level=0.0):
+        """Fly to 219.6 m, and where it says so sink to 203.6 m and stay there for so long [s]."""
+        self.stand()
+        self.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
+        self.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+        if level:
+            self.read(2.0, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
+            self.read(level, lambda t: 203.6, lambda t: G, flown=True)
+        return self
 
 
 def test_support_is_certain_once_it_lasted_for_five_seconds():
@@ -356,11 +356,7 @@ def test_spikes_of_a_height_do_not_keep_it_in_the_air(seed):
 @pytest.mark.parametrize(('step', 'lands'), [(200.0, True), (0.0, False)])
 def test_a_step_of_a_height_on_its_way_is_no_height(step, lands):
     """A level height far above the pad may be a blocked port; one that stepped there may not."""
-    watched = Watched()
-    above = 0.0 if step else 200.0
-    watched.stand()
-    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
-    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
+    watched, above = Watched().fly_high(), 0.0 if step else 200.0
     watched.read(0.2, lambda t: 219.6, lambda t: 25.0)
     way = (219.6 - above) / 8.0
     watched.read(0.5 * way, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
@@ -394,11 +390,7 @@ def test_a_blocked_port_in_a_fall_is_no_support():
 ])
 def test_a_level_height_that_jumps_is_held_unless_it_falls_on(to, speed, is_likely):
     """It could still be that of a blocked port: the main fired into what lay on a hill."""
-    watched = Watched().stand()
-    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
-    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
-    watched.read(2.0, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
-    watched.read(10.0, lambda t: 203.6, lambda t: G, flown=True)
+    watched = Watched().fly_high(level=10.0)
     assert not watched.watch.is_likely
     watched.read(2.0, lambda t: to + speed * t, lambda t: G, flown=True)
     assert watched.watch.is_likely is is_likely
@@ -407,11 +399,7 @@ def test_a_level_height_that_jumps_is_held_unless_it_falls_on(to, speed, is_like
 @pytest.mark.parametrize('lasts', [0.3, 0.5])
 def test_a_level_height_that_is_back_after_a_transient_may_be_that_of_a_blocked_port(lasts):
     """Another charge blew into the bay: it was a jump for ever, and a charge was lost."""
-    watched = Watched().stand()
-    watched.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
-    watched.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
-    watched.read(2.0, lambda t: 219.6 - 8.0 * t, lambda t: G, flown=True)
-    watched.read(6.0, lambda t: 203.6, lambda t: G, flown=True)
+    watched = Watched().fly_high(level=6.0)
     watched.read(4.0, lambda t: 203.6 - 150.0 * math.exp(-t / lasts), lambda t: G, flown=True)
     watched.read(4.0, lambda t: 203.6, lambda t: G, flown=True)
     assert not watched.watch.is_likely

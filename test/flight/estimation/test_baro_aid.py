@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pressure is held against the height at its own time, not at the filter's."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rocket_truth import PAD_TIME, SITE, fly, pressure_of

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """One pressure at a time against the atmosphere's own tables."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A state that is not finite, or of which nothing is known any more, is reported."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

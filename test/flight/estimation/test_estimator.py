@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimator's interface: frames, stamps, modes, and that no data makes it raise."""
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -13,13 +11,7 @@ from rocket_truth import FIELD, NORTH, PAD_TIME, SITE, fly, pressure_of, turn
 from propulsion_ros.flight.estimation.estimator import Estimator
 from propulsion_ros.flight.estimation.mounting import Mounting, MountingParams
 from propulsion_ros.flight.estimation.params import EstimatorParams
-from propulsion_ros.flight.estimation.state import (
-    EstimatorState,
-    Mode,
-    Stage,
-    sample_of,
-    stage_of,
-)
+from propulsion_ros.flight.estimation.state import EstimatorState, Mode, Stage, sample_of, stage_of
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
 from propulsion_ros.flight.phases.phases import Phase, Subphase
 from propulsion_ros.models.common.rotation import rotate

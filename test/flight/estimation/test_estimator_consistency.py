@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors and innovations of the estimator against their own covariance, on known truth."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from rocket_truth import FIELD, NORTH, PAD_TIME, fly, product, turn

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each sensor cut, frozen, biased, spiked or NaN in each phase: bounds, apogee, recovery."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

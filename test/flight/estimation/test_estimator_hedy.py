@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The estimators on the raw sensors of a real flight (hedy_2025) against the team's."""
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes and flips of a mounted sensor."""
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

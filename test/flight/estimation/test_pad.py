@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The altitude of the pad, measured or known."""
-from __future__ import annotations
-
 import math
 
 import pytest

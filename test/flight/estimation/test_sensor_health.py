@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of a sensor may be used, and what its faults are called."""
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a flight allows, in every case; a speed limit holds a charge, but not for ever."""
-from __future__ import annotations
-
 import itertools
 import math
 

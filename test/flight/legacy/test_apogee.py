@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pickle Rick's own detector against recordings of the original code in double precision."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flown estimator's states and outputs against recordings of the original."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event engine as flown: every recorded case, its actions and its times of trigger."""
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Madgwick's filter against recordings of the flown one, and against what it is for."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

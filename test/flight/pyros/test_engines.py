@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -51,15 +49,6 @@ def test_sequence_of_an_engine_with_igniter_and_three_valves(bank):
     assert timeline == [(6000, 0.0, closed), (6999, 0.0, closed), (7000, 0.0, opened)]
 
 
-def test_vents_stay_closed_before_ignition_although_the_original_opened_them_at_once(bank):
-    assert positions(bank, 60_000) == [0.0, 0.1, 0.2]
-
-
-def test_shutdown_before_ignition_opens_nothing(bank):
-    bank.execute(0, 0, 0)
-    assert positions(bank, 5000) == [0.0, 0.1, 0.2]
-
-
 def test_shutdown_ends_the_igniter_too(bank):
     bank.execute(1, 1, 0)
     assert efforts(bank, 100)['simple/igniter'] == 1.0
@@ -75,28 +64,28 @@ def test_ignition_of_a_running_engine_does_not_fire_its_igniter_again(bank):
     assert efforts(bank, 500)['simple/igniter'] == 0.0
 
 
-def test_ignition_again_closes_the_vents(bank):
-    bank.execute(0, 1, 0)
-    bank.execute(0, 0, 100 * MS)
-    assert positions(bank, 2000)[0] == math.pi
-    bank.execute(0, 1, 2000 * MS)
-    assert positions(bank, 2000)[0] == 0.0
-
-
-def test_disarming_shuts_down_and_the_vents_open_all_the_same(bank):
-    bank.execute(0, 1, 0)
-    bank.arm(False, 100 * MS)
-    assert efforts(bank, 100)['thanos'] == 0.0
-    assert positions(bank, 1100)[0] == math.pi
-
-
-def test_arming_after_a_scrub_closes_the_vents(bank):
-    bank.execute(0, 1, 0)
-    bank.arm(False, 100 * MS)
-    assert positions(bank, 2000)[0] == math.pi
-    bank.arm(True, 2000 * MS)
-    assert positions(bank, 2000) == [0.0, 0.1, 0.2]
-    assert positions(bank, 9000) == [0.0, 0.1, 0.2]
+@pytest.mark.parametrize(('steps', 'shows'), [
+    # The original opened its vents at once.
+    pytest.param([], {0: False, 60_000: False}, id='before ignition'),
+    pytest.param([('execute', 0, 0)], {5000: False}, id='a shutdown before ignition'),
+    pytest.param([('execute', 1, 0), ('execute', 0, 100)], {1099: False, 1100: True},
+                 id='a shutdown'),
+    pytest.param([('execute', 1, 0), ('arm', False, 100)], {1099: False, 1100: True},
+                 id='disarmed'),
+    pytest.param([('execute', 1, 0), ('execute', 0, 100), ('execute', 1, 2000)], {2000: False},
+                 id='lit again'),
+    pytest.param([('execute', 1, 0), ('arm', False, 100), ('arm', True, 2000)],
+                 {2000: False, 9000: False}, id='armed after a scrub'),
+])
+def test_vents_open_a_second_after_a_burn_and_close_again(bank, steps, shows):
+    for step, value, ms in steps:
+        if step == 'arm':
+            bank.arm(value, ms * MS)
+        else:
+            bank.execute(0, value, ms * MS)
+    for ms, is_open in shows.items():
+        assert positions(bank, ms) == ([math.pi, 3.0, 2.0] if is_open else [0.0, 0.1, 0.2])
+    assert (efforts(bank, 9000)['thanos'] == 1.0) is (steps[-1:] == [('execute', 1, 2000)])
 
 
 def test_valves_are_not_commanded_before_the_first_arming():

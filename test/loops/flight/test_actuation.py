@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What events move: engines, boosters, valves, servos, pyros; commands to other computers."""
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

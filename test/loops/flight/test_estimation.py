@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which measurements of raw sensors the estimator is given, by their stamps."""
-from __future__ import annotations
-
 import math
 
 import pytest

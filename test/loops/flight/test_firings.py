@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is fired while its record is written: charges at least once, igniters at most once."""
-from __future__ import annotations
-
 import copy
 import functools
 import itertools

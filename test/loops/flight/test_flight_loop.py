@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flight computer in a host without ROS: samples and requests in, what it publishes out."""
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -54,10 +52,7 @@ def test_whole_flight(source):
 
 
 def test_the_same_samples_give_the_same_outputs():
-    computer = Computer(source='pressure')
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, MAIN + 2.0)
+    computer = Computer(source='pressure').fly(MAIN + 2.0)
     again = launched(11.0, source='pressure')
     again.feed(11.0, MAIN + 2.0)
     assert repr(again.host.published) == repr(computer.host.published)
@@ -135,10 +130,7 @@ def test_home_is_where_the_vehicle_stands():
 
 
 def test_silence_lets_timed_events_go_on():
-    computer = Computer(**{'flight.max_ascent_time': 10.0, 'flight.min_ascent_time': 1.0})
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, 9.0)
+    computer = launched(9.0, **{'flight.max_ascent_time': 10.0, 'flight.min_ascent_time': 1.0})
     assert computer.flags['phase'] == 'flight'
     computer.wait(0.4)
     assert not computer.host.counts['silence']
@@ -263,10 +255,7 @@ def test_record_of_another_configuration_is_ignored(tmp_path):
 
 def test_record_of_an_earlier_simulation_is_dropped_by_the_first_sample(tmp_path):
     path = tmp_path / 'flight.json'
-    first = Computer(is_simulated=True, state_file=str(path))
-    first.feed(0.0, 2.0)
-    first.command('launch')
-    first.feed(2.0, 8.0)
+    Computer(is_simulated=True, state_file=str(path)).fly(8.0)
     second = Computer(is_simulated=True, state_file=str(path))
     second.feed(0.0, 0.04)
     waiting, dropped = second.warnings

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flown logs through a flight computer and through the logic alone: the same to the last bit."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@
 A walk is one flight whose sensor has one fault after another, from a random moment on at which the
 ascent has been seen.
 """
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -38,9 +36,7 @@ def drogue_after(seed):
     """Return when the drogue is fired after ignition [s], None for never, and the faults."""
     rng = np.random.default_rng(seed)
     source = str(rng.choice(['pressure', 'odometry']))
-    computer = Computer(source, on_time_clock='steady', **{'flight.max_ascent_time': LIMIT})
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
+    computer = Computer(source, on_time_clock='steady', **{'flight.max_ascent_time': LIMIT}).fly()
     t = stamp = rng.uniform(LIFTOFF + 2.0, APOGEE + 1.0)
     computer.feed(2.0, t)
     log, ends = [], 0.0

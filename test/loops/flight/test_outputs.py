@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a flight computer publishes of its estimates, and in which phase."""
-from __future__ import annotations
-
 import pytest
-from flight_computer import APOGEE, LIFTOFF, MAIN, TOP, Computer, launched
+from flight_computer import APOGEE, LIFTOFF, MAIN, TOP, Computer, launched, rested
 
 
 def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, LIFTOFF)
+    computer = launched(LIFTOFF)
     assert not computer.values('~/predicted_apogee')
     computer.feed(LIFTOFF, APOGEE + 1.0)
     assert computer.values('~/phase')[-1] == 'recovery'
@@ -27,10 +22,7 @@ def test_the_apogee_is_predicted_while_the_vehicle_climbs_and_not_after():
 
 def test_an_apogee_by_the_timer_is_logged_without_an_altitude():
     """The log had an apogee of nan m."""
-    computer = Computer(**{'flight.max_ascent_time': 5.0})
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, APOGEE)
+    computer = launched(APOGEE, **{'flight.max_ascent_time': 5.0})
     (line,) = [line for line in computer.host.said('info') if line.startswith('apogee')]
     assert line.startswith('apogee, its altitude unknown, at ')
     assert line.endswith(' s (timer)')
@@ -86,8 +78,7 @@ def test_a_simulated_flight_that_nobody_armed_ends_with_a_line(
 ])
 def test_a_simulated_flight_without_a_liftoff_ends_with_a_line(commands, until, line):
     """A service that a pilot misspelt left the rocket on the pad, and nothing told why."""
-    computer = Computer(is_simulated=True)
-    computer.feed(0.0, 2.0)
+    computer = rested(is_simulated=True)
     for command in commands:
         computer.command(command)
         computer.feed(2.0, 2.5)
@@ -98,8 +89,5 @@ def test_a_simulated_flight_without_a_liftoff_ends_with_a_line(commands, until, 
 
 
 def test_the_sub_phase_is_published_where_it_changes():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, APOGEE + 1.0)
+    computer = launched(APOGEE + 1.0)
     assert computer.values('~/subphase') == ['', 'boost', 'coast', 'descent']

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight computer on raw sensors of a flight whose truth is known."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flight_computer import CONFIG, Computer, xyz

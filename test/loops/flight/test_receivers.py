@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot is not armed where no node receives its charges; one that is fired then is an error."""
-from __future__ import annotations
-
 import pytest
 from flight_computer import APOGEE, Computer
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The record is written before anything is fired, and a disk that hangs delays nothing for long."""
-from __future__ import annotations
-
 import math
 import os
 import threading
@@ -24,7 +22,7 @@ from propulsion_ros.loops.flight.record_file import (
     encode,
     read_state,
 )
-from propulsion_ros.loops.flight.recorder import LONGEST_WAIT, Boot
+from propulsion_ros.loops.flight.recorder import Boot
 from propulsion_ros.settings.files import replace_durably
 from propulsion_ros.settings.flat import build
 
@@ -70,29 +68,6 @@ def test_record_says_spent_and_owed_before_the_event_is_published_and_the_pulse_
     assert computer.disk.records[-1].pulses == (), 'both are complete'
 
 
-def test_writer_that_never_returns_delays_the_first_charge_and_the_second_by_nothing():
-    disk = Disk()
-    computer, _ = fly(disk)
-    computer.feed(2.0, APOGEE)
-    disk.hangs = True
-    disk.waits.clear()
-    # Between two heartbeats, so that the firing itself meets it.
-    beat = computer.loop._record.beat
-    computer.loop._record.beat = lambda: None
-    while not computer.fired:
-        computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, computer.loop.stamp_ns * 1e-9 + 0.04)
-    computer.loop._record.beat = beat
-    computer.feed(computer.loop.stamp_ns * 1e-9 + 0.02, MAIN + 2.0)
-    assert max(disk.waits) == 0.0
-    (_, drogue), (_, main) = computer.fired
-    assert APOGEE < drogue < APOGEE + 0.6
-    assert main == pytest.approx(MAIN, abs=0.3)
-    assert computer.on('drogue')[0] == pytest.approx(drogue + LONGEST_WAIT, abs=0.021)
-    assert computer.on('main')[0] == pytest.approx(main, abs=1e-9)
-    assert computer.host.counts['record'] > 0
-    assert any('a write has not returned' in line for line in computer.warnings)
-
-
 def test_heartbeat_each_second_while_armed_and_none_before():
     disk = Disk()
     computer, _ = fly(disk)
@@ -129,9 +104,7 @@ def test_launch_is_refused_while_the_record_cannot_be_written(tmp_path):
 def test_age_of_a_record_counts_from_the_heartbeat(tmp_path):
     """A brown-out in boost after minutes on the pad."""
     path, clock = tmp_path / 'flight.json', Clock()
-    first = Computer(state_file=str(path), boot=clock.boot)
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = Computer(state_file=str(path), boot=clock.boot).fly()
     first.host.wait(90.0)
     assert read_state(path).snapshot.stamp_ns > 85 * 1_000_000_000
 
@@ -158,10 +131,7 @@ def test_another_boot_tells_how_old_a_record_is_at_least():
 def cut(tmp_path, boot=None):
     """Return the path of a record of a flight that lost its power as the drogue fired."""
     path = tmp_path / 'flight.json'
-    first = Computer(state_file=str(path), boot=boot)
-    first.feed(0.0, 2.0)
-    first.command('launch')
-    first.feed(2.0, APOGEE)
+    first = Computer(state_file=str(path), boot=boot).fly(APOGEE)
     t = APOGEE
     while not first.fired:
         first.feed(t, t + 0.1)

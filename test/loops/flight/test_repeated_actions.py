@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a kill may have lost of a spent event, and is the same done twice, is commanded again."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +15,7 @@ class KilledError(Exception):
 
 def test_servo_is_turned_again_after_a_kill_as_its_event_was_published(tmp_path):
     path = str(tmp_path / 'flight.json')
-    first = Computer(config_file=THANOS, state_file=path)
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = Computer(config_file=THANOS, state_file=path).fly()
     publish = first.host.publish
 
     def kill(outlet, stamp_ns, payload):
@@ -66,9 +62,7 @@ def test_pulse_is_given_whole_to_a_driver_that_is_connected_late(away, until):
 
 @pytest.mark.parametrize('period', [0.3, 0.8])
 def test_driver_that_comes_and_goes_does_not_prolong_a_pulse_for_as_long(period):
-    computer = Computer(on_time_clock='steady')
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
+    computer = Computer(on_time_clock='steady').fly()
     driver, on = computer.host.receivers['~/deployers'], []
     publish = computer.host.publish
 

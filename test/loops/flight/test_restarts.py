@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a restart of the flight computer must not lose, and what it must not do."""
-from __future__ import annotations
-
 import copy
 import errno
 import functools
@@ -15,18 +13,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from flight_computer import (
-    APOGEE,
-    CONFIG,
-    ELSEWHERE,
-    MAIN,
-    MS,
-    Computer,
-    Disk,
-    altitude,
-    odometry,
-)
+from flight_computer import APOGEE, CONFIG, ELSEWHERE, MAIN, MS, Computer, Disk, altitude, odometry
 
 from parts import few_of
 from propulsion_ros.loops.flight.actuation import ATTEMPTS
@@ -58,10 +47,10 @@ class Clock:
             return self._begun_ns
         return self._begun_ns + self._host.steady - self._steady_ns
 
-    def start(self, path, after=0.0, disk=None):
+    def start(self, path, after=0.0, **settings):
         """Return a computer that begins some seconds after the one before ended."""
         self.stop(after)
-        computer = Computer(state_file=str(path), boot=self.boot, disk=disk)
+        computer = Computer(state_file=str(path), boot=self.boot, **settings)
         self._host, self._steady_ns = computer.host, computer.host.steady
         return computer
 
@@ -75,10 +64,7 @@ class Clock:
 
 def lit(path, until):
     """Return a computer with an engine that was lit 0.1 s before liftoff, up to a time."""
-    computer = Computer(config_file=THANOS, state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, 3.9)
+    computer = Computer(config_file=THANOS, state_file=str(path)).fly(3.9)
     computer.command('ignition')
     computer.feed(3.9, until)
     return computer
@@ -158,6 +144,72 @@ def test_launch_closes_the_valves_also_after_a_record_was_set_aside(tmp_path, is
         assert rows(computer, f'engine/{valve}', 'position')[-1] == 0.0
 
 
+# Armed again on its pad, it lights nothing that waited for that.
+
+
+def pad(t):
+    return 0.05 * math.sin(37.0 * t)
+
+
+def test_rearmed_it_refuses_ignition_and_an_override_lights_no_engine(tmp_path):
+    path, clock = tmp_path / 'flight.json', Clock()
+    first = clock.start(path, source='pressure')
+    first.feed(0.0, 2.0, motion=pad)
+    first.command('launch')
+    first.feed(2.0, 4.0, motion=pad)
+    second = clock.start(path, 0.5, source='pressure', at=4.5)
+    second.feed(4.5, 12.0, motion=pad)
+    assert second.flags['phase'] == 'launch'
+    success, text = second.call('ignition')
+    assert not success
+    assert 'abort and launch again' in text
+    second.feed(12.0, 13.0, motion=pad)
+    second.command('liftoff_override')
+    second.feed(13.0, 15.0, motion=pad)
+    assert second.flags['phase'] == 'flight'
+    rows = [row for _, row in second.host.of('~/engines')]
+    assert all(np.nanmax(np.asarray(row.effort, float), initial=0.0) == 0.0 for row in rows)
+    assert not second.fired
+
+
+def climb(t):
+    return 15.0 * t**2
+
+
+@pytest.mark.parametrize(('motion', 'commands', 'restarts'), [
+    pytest.param(pad, ['liftoff_override'], 1, id='an override on the pad'),
+    pytest.param(climb, [], 1, id='a climb'),
+    pytest.param(climb, [], 2, id='a climb after two restarts'),
+])
+@pytest.mark.parametrize('is_single', few_of([True, False], 2), ids=['single', 'repeating'])
+def test_event_that_waited_for_ignition_is_spent(tmp_path, motion, commands, restarts, is_single):
+    """Killed between the command and the event that it triggers, it lit the engine later."""
+    path, clock = tmp_path / 'flight.json', Clock()
+    config = tmp_path / 'rocket.jsonc'
+    text = Path(CONFIG).read_text()
+    single = '"single_fire": true' if is_single else '"single_fire": false'
+    assert text.count('"single_fire": true') > 2
+    config.write_text(text.replace('"single_fire": true', single))
+    settings = {'source': 'pressure', 'config_file': str(config)}
+    computer = clock.start(path, **settings)
+    computer.feed(0.0, 2.0, motion=pad)
+    computer.command('launch')
+    computer.feed(2.0, 4.0, motion=pad)
+    computer.command('ignition')
+    t = 4.0
+    for _ in range(restarts):
+        computer = clock.start(path, 0.5, at=t + 0.5, **settings)
+        computer.feed(t + 0.5, t + 8.0, motion=pad)
+        t += 8.0
+        assert computer.flags['phase'] == 'launch'
+    computer.command(*commands)
+    begun = computer.loop.stamp_ns * 1e-9
+    computer.feed(begun + 0.02, begun + 8.0, motion=lambda t: motion(t - begun))
+    assert computer.flags['phase'] == 'flight'
+    assert 'ignition' not in [name for name, _ in computer.fired]
+    assert not any(1.0 in list(row.effort) for row in computer.values('~/engines'))
+
+
 # After the landing.
 
 
@@ -169,9 +221,7 @@ def rest(t):
 def landed():
     """Return the record of a flight that has landed and owes a pulse, and its clock."""
     clock = Clock()
-    first = clock.start(ELSEWHERE, disk=Disk())
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = clock.start(ELSEWHERE, disk=Disk()).fly()
     first.feed(2.0, 60.0, motion=lambda t: altitude(t) + 0.02 * (round(50.0 * t) % 2))
     assert first.flags['subphase'] == 'landed'
     clock.stop()
@@ -202,17 +252,12 @@ def resumed_landed(tmp_path, level=0.0):
     return second
 
 
-def test_flight_that_has_landed_is_resumed_as_such(tmp_path):
+def test_flight_that_has_landed_is_resumed_as_such_and_gives_no_pulse_that_is_owed(tmp_path):
     second = resumed_landed(tmp_path)
+    second.wait(20.0)
     assert (second.flags['phase'], second.flags['subphase']) == ('recovery', 'landed')
     assert second.values('~/beacon')[-1]
     assert not second.fired
-
-
-def test_pulse_that_is_owed_is_not_given_in_landed(tmp_path):
-    second = resumed_landed(tmp_path)
-    second.wait(20.0)
-    assert second.flags['subphase'] == 'landed'
     assert not second.on('drogue')
 
 
@@ -245,9 +290,7 @@ def test_flight_that_has_landed_and_is_seen_at_rest_is_over(tmp_path):
 def test_three_attempts_in_all_begin_a_second_apart_over_restarts_however_fast(tmp_path):
     """The computer browns out as each pulse begins, and is back at once."""
     path, clock = tmp_path / 'flight.json', Clock()
-    first = clock.start(path)
-    first.feed(0.0, 2.0)
-    first.command('launch')
+    first = clock.start(path).fly()
     t, begun = 2.0, []
     computer = first
     for _ in range(6):
@@ -338,23 +381,6 @@ def test_disk_that_is_full_or_read_only_refuses_the_launch_and_delays_nothing_in
     second = Computer(state_file=str(path))
     second.feed(MAIN + 2.0, MAIN + 4.0)
     assert second.flags['phase'] in ('flight', 'recovery'), 'resumed from what was written last'
-
-
-def test_record_is_written_again_once_the_disk_has_room(tmp_path, disk):
-    path = tmp_path / 'flight.json'
-    computer = OnDisk(state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.settle()
-    disk.error = errno.ENOSPC
-    computer.feed(2.0, APOGEE + 2.0)
-    disk.error = None
-    computer.feed(APOGEE + 2.0, APOGEE + 4.0)
-    computer.settle()
-    computer.host.deactivate()
-    record = read_state(path)
-    assert record.snapshot.phase.value == 'recovery'
-    assert [event.id for event in record.snapshot.events] == [0]
 
 
 HUNG = """

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """`~/safe`, requested twice, disarms in every phase, fires nothing and outlives a restart."""
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from flight_computer import APOGEE, CONFIG, MAIN, Computer, altitude, interrupted, launched, request
+from flight_computer import (
+    APOGEE,
+    CONFIG,
+    MAIN,
+    Computer,
+    altitude,
+    interrupted,
+    launched,
+    request,
+    rested,
+)
 
 from propulsion_ros.loops.flight.record_file import read_state
 
@@ -78,10 +86,7 @@ def test_pulse_is_cut_and_nothing_of_it_is_owed(tmp_path):
     path = tmp_path / 'flight.json'
     config = tmp_path / 'rocket.jsonc'
     config.write_text(Path(CONFIG).read_text().replace('"param": 1000', '"param": 9000'))
-    computer = Computer(config_file=str(config), state_file=str(path))
-    computer.feed(0.0, 2.0)
-    computer.command('launch')
-    computer.feed(2.0, APOGEE + 1.0)
+    computer = Computer(config_file=str(config), state_file=str(path)).fly(APOGEE + 1.0)
     assert computer.on('drogue')
     assert read_state(path).pulses
     computer.command('safe')
@@ -141,8 +146,7 @@ def test_engines_that_a_process_before_has_lit_are_commanded_off_though_no_sampl
 
 
 def test_requests_that_wait_are_dropped_and_older_ones_are_refused():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
+    computer = rested()
     computer.call('safe')
     computer.wait(0.6)
     stamp_ns = computer.loop._request_time() + 90_000_000
@@ -155,22 +159,6 @@ def test_requests_that_wait_are_dropped_and_older_ones_are_refused():
     assert "request 'debug' is refused: stamped before 'safe'" in computer.warnings
     computer.feed(2.0, 3.0, motion=lambda t: 0.0)
     assert computer.flags['phase'] == 'preflight'
-
-
-def test_it_replays():
-    live = launched(8.0)
-    live.call('safe')
-    live.feed(8.0, 8.6)
-    live.call('safe')
-    live.feed(8.6, MAIN)
-    requests = live.host.of('~/requests')
-    assert [statuses[0].name for _, statuses in requests] == ['launch', 'safe']
-    replay = Computer(replay=True)
-    for stamp_ns, statuses in requests:
-        replay.host.deliver('~/request', request(stamp_ns, statuses[0].name))
-    replay.feed(0.0, MAIN)
-    for topic in ('~/phase', '~/apogee', '~/events', '~/deployers', '~/engines'):
-        assert repr(replay.host.of(topic)) == repr(live.host.of(topic)), topic
 
 
 def test_no_change_of_phase_takes_it_back():
@@ -186,8 +174,7 @@ def test_no_change_of_phase_takes_it_back():
 
 
 def test_no_refused_abort_takes_it_back():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
+    computer = rested()
     to_recovery(computer)
     t = APOGEE + 4.0
     computer.call('safe')
@@ -204,8 +191,7 @@ def test_no_refused_abort_takes_it_back():
 ])
 def test_on_the_ground_it_is_followed_however_often_and_fast_it_is_pressed(prepare):
     """Who presses it in a hurry was taken for a program."""
-    computer = Computer()
-    computer.feed(0.0, 2.0)
+    computer = rested()
     prepare(computer)
     replies = []
     for i in range(4):
@@ -261,8 +247,7 @@ def test_after_a_restart_on_the_pad_it_is_followed_as_fast_where_it_rests(tmp_pa
 
 
 def test_in_the_air_it_must_be_made_slowly():
-    computer = Computer()
-    computer.feed(0.0, 2.0)
+    computer = rested()
     to_flight(computer)
     t = computer.loop.stamp_ns * 1e-9 + 0.02
     for i in range(4):

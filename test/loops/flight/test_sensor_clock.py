@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight computer whose sensor comes late, falls silent, or has its clock set."""
-from __future__ import annotations
-
 import math
 import tempfile
 from functools import cache
@@ -17,7 +15,7 @@ from propulsion_ros.flight.phases.phases import Phase
 from propulsion_ros.loops.flight.flight_loop import make_flight_loop
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.loops.flight.recorder import Boot
-from propulsion_ros.loops.flight.sensor_clocks import StuckTwin
+from propulsion_ros.loops.flight.sensor_clocks import ClockOffsets, StuckTwin
 from propulsion_ros.models.common.atmosphere import temperature_and_pressure
 from propulsion_ros.settings.flat import build
 
@@ -223,37 +221,21 @@ def test_clock_that_is_ahead_after_a_boot_fires_nothing_early(tmp_path, at, ahea
     assert APOGEE - 1.5 < drogue < APOGEE + 1.0
 
 
-@pytest.mark.parametrize('ahead', few_of([3.9, 2.0, 3.0], 3))
-def test_timer_that_may_be_early_after_a_boot_waits_for_the_end_of_the_climb(tmp_path, ahead):
-    """A clock that is so little ahead passes for the time that the power was off."""
-    timer = APOGEE + 0.8 - LIFTOFF
-    recorded(tmp_path / 'r.json', 8.0, timer=timer)
-    robot = Robot(tmp_path / 'r.json', 9.0, 'B', ahead, timer)
-    robot.wait(0.1)
-    robot.feed(9.1, MAIN + 3.0, shift=lambda t: ahead)
-    assert robot.charges == CHARGES
-    assert APOGEE - 0.1 < robot.fired[0][1] - EPOCH - ahead < APOGEE + 1.5
-
-
-def test_ascent_that_passed_in_a_restart_is_known_where_the_vehicle_is_high(tmp_path):
+@pytest.mark.parametrize('killed', [(), (2.0,)], ids=['once', 'again while it waited'])
+def test_ascent_that_passed_in_restarts_is_known_where_the_vehicle_is_high(tmp_path, killed):
     """It was killed before liftoff was certain, and its topics were connected at the apogee.
 
     A barometer that runs in along a line looks the same, for at most 10 s.
     """
     recorded(tmp_path / 'r.json', LIFTOFF + 0.2)
-    robot = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    robot.feed(LIFTOFF + 1.0, LIFTOFF + 16.0, motion=lambda t: 700.0 - 20.0 * (t - LIFTOFF))
+    begun, top = LIFTOFF + 1.0, 700.0
+    for waits in killed:
+        Robot(tmp_path / 'r.json', begun).wait(waits)
+        # The last heartbeat is 8 s ago then, so that nothing fired.
+        begun, top = LIFTOFF + 8.0, 500.0
+    robot = Robot(tmp_path / 'r.json', begun)
+    robot.feed(begun, LIFTOFF + 16.0, motion=lambda t: top - 20.0 * (t - LIFTOFF))
     assert robot.loop._state.phase is Phase.RECOVERY
-    assert robot.charges[:1] == CHARGES[:1]
-
-
-def test_ascent_that_passed_in_two_restarts_is_known_where_the_vehicle_is_high(tmp_path):
-    """Killed again while it waited: nothing fired, since the last heartbeat was 8 s ago."""
-    recorded(tmp_path / 'r.json', LIFTOFF + 0.2)
-    waiting = Robot(tmp_path / 'r.json', LIFTOFF + 1.0)
-    waiting.wait(2.0)
-    robot = Robot(tmp_path / 'r.json', LIFTOFF + 8.0)
-    robot.feed(LIFTOFF + 8.0, LIFTOFF + 16.0, motion=lambda t: 500.0 - 20.0 * (t - LIFTOFF))
     assert robot.charges[:1] == CHARGES[:1]
 
 
@@ -286,28 +268,33 @@ def test_readings_that_settle_twice_while_a_record_waits_are_no_flight(tmp_path)
     assert robot.charges == []
 
 
-@pytest.mark.parametrize('seconds', few_of([3.0, 1.0], 2))
-@pytest.mark.parametrize('offset', [-300.0, 60.0, 500.0])
-def test_sensor_that_starts_anew_and_settles_on_an_armed_pad_is_no_flight(
-    tmp_path, offset, seconds
-):
-    robot = flown(tmp_path / 'r.json', LIFTOFF - 0.5, timer=SOON)
-    robot.feed(LIFTOFF, LIFTOFF + SOON + 5.0,
-               motion=lambda t: offset * math.exp(-3.0 * (t - LIFTOFF) / seconds))
-    assert robot.charges == []
+# Clocks are judged by the fastest of the latest messages.
 
 
-@pytest.mark.parametrize('at', [10.0, MAIN - 2.0], ids=['in flight', 'in recovery'])
-@pytest.mark.parametrize('offset', [60.0, 500.0])
-@pytest.mark.parametrize('away', few_of([120.0, 80000.0], 2))
-def test_record_of_an_earlier_flight_on_the_bench_is_not_resumed_by_readings_that_settle(
-    tmp_path, at, offset, away
-):
-    """The charges of that flight fired on the bench."""
-    recorded(tmp_path / 'r.json', at)
-    robot = Robot(tmp_path / 'r.json', at + away, 'B')
-    begin = at + away
-    robot.feed(begin, begin + 20.0,
-               motion=lambda t: offset * math.exp(-(t - begin) / 0.7))
-    assert robot.charges == []
-    assert any('is not resumed' in line for line in robot.warnings)
+S = 1_000_000_000
+
+
+def noted(*offsets, every=0.1):
+    """Return clocks after messages at a steady rate, each with an offset [s] of its stamp."""
+    clocks = ClockOffsets()
+    for i, offset in enumerate(offsets):
+        now_ns = round(i * every * S)
+        clocks.note('imu', 50 * S + now_ns + round(offset * S), 50 * S + now_ns, 5 * S + now_ns)
+    return clocks
+
+
+def test_the_message_that_came_fastest_counts():
+    assert not noted(-0.9, -0.01, -0.9).problem
+
+
+@pytest.mark.parametrize(('offset', 'words'), [
+    (-0.3, "the clock of imu is 0.300 s behind this computer's"),
+    (0.2, "the clock of imu is 0.200 s ahead of this computer's"),
+])
+def test_clock_that_is_off_is_named(offset, words):
+    assert noted(offset, offset).problem == words
+
+
+def test_what_was_fast_longer_than_a_second_ago_is_forgotten():
+    assert not noted(-0.01, *[-0.5] * 9).problem
+    assert '0.500 s behind' in noted(-0.01, *[-0.5] * 15).problem

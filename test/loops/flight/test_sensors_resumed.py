@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A flight computer on raw sensors, restarted in the air."""
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drag over the Mach number, warm days, currents and launch rails against closed forms."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import whole_flight

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hulls against Qhull, quadrature, the wall-sided formula, and the closed forms of a float."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """20,000 random legal bodies in air and on rails: finite, and no power from nothing."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from __future__ import annotations
-
 import pytest
 
 from propulsion_ros.models.body.simulated_body import Parachutes, ParachutesParams

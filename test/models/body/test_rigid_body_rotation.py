@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a rigid body turns, and what its parts weigh together."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -44,20 +42,17 @@ def test_free_tumbling_keeps_angular_momentum_and_energy(rate):
     assert np.linalg.norm(motion.quaternion) == pytest.approx(1.0, rel=1e-15)
 
 
-def test_angular_drag_slows_the_spin_by_the_closed_form():
-    model = floating(fluid_density=1000.0, angular_drag=[0.0, 0.0, 0.001])
+@pytest.mark.parametrize(('values', 'left'), [
+    pytest.param({'fluid_density': 1000.0, 'angular_drag': [0.0, 0.0, 0.001]},
+                 lambda start: 1.0 / (1.0 + start * 1.0 / 2.5 * 3.0), id='drag'),
+    pytest.param({'angular_damping': [0.0, 0.0, 2.0]},
+                 lambda start: np.exp(-2.0 / 2.5 * 3.0), id='damping'),
+])
+def test_a_spin_slows_down_by_the_closed_form(values, left):
+    model = floating(**values)
     spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
     start = model.motion.angular_velocity[2]
-    motion = run(model, 300)
-    assert motion.angular_velocity[2] == pytest.approx(start / (1 + start * 1.0 / 2.5 * 3.0), 1e-7)
-
-
-def test_angular_damping_slows_the_spin_by_the_closed_form():
-    model = floating(angular_damping=[0.0, 0.0, 2.0])
-    spin_up(model, (0.0, 0.0, 4.0), np.array([1.0, 2.0, 2.5]))
-    start = model.motion.angular_velocity[2]
-    motion = run(model, 300)
-    assert motion.angular_velocity[2] == pytest.approx(start * np.exp(-2.0 / 2.5 * 3.0), rel=1e-7)
+    assert run(model, 300).angular_velocity[2] == pytest.approx(start * left(start), rel=1e-7)
 
 
 def test_a_step_follows_a_damping_that_is_faster_than_it():
@@ -151,3 +146,26 @@ def test_nothing_weighs_nothing(parts):
     whole = MassProperties.total(parts)
     assert whole.mass == 0.0
     np.testing.assert_array_equal(whole.inertia, np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize(('mass', 'is_possible', 'is_solid'), [
+    pytest.param(part(), True, True, id='body'),
+    pytest.param(part(inertia=(0.0, 0.0, 0.0)), True, False, id='point'),
+    pytest.param(part(mass=0.0), True, False, id='nothing'),
+    pytest.param(part(mass=-1.0), False, False, id='negative'),
+    pytest.param(part(inertia=(1.0, -1.0, 1.0)), False, False, id='negative moment'),
+    pytest.param(part(com=(np.nan, 0.0, 0.0)), False, False, id='NaN'),
+    pytest.param(part(mass=1e13), False, False, id='a planet'),
+])
+def test_what_can_be_a_mass(mass, is_possible, is_solid):
+    assert (mass.is_possible, mass.is_solid) == (is_possible, is_solid)
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_no_principal_moment_is_below_the_least(seed):
+    turned = np.random.default_rng(seed).normal(size=(3, 3))
+    inertia = turned @ turned.T + seed * np.eye(3)
+    mass = MassProperties(1.0, np.zeros(3), inertia)
+    assert mass.least_moment <= np.linalg.eigvalsh(inertia)[0]
+    assert mass.moments == tuple(np.diag(inertia))
+    np.testing.assert_allclose(mass.inverse @ inertia, np.eye(3), atol=1e-9)

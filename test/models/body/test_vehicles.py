@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each vehicle of a batch moves as the one of the nodes does."""
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

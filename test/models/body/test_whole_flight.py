@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole flight in our body and in RocketPy: the same burnout and the same apogee."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import whole_flight

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boosters against what was recorded of PyFlyt's, run one at a time and as one array."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from golden import vectors_of

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thrust over pressure, ignition delay, misalignment, specific impulse and grains of boosters."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

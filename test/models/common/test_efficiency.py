@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efficiencies: what a degraded actuator gives, and what it leaves as it is."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from actuators import boosters, command, fins, jets, propulsion_modules, rotors, thrusters

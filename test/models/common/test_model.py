@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model takes plain numbers, counts its ticks, and refuses in one line what it cannot use."""
-from __future__ import annotations
-
 import copy
 
 import actuators

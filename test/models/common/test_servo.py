@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servos of second order, their limits and play, against closed forms and a fine integration."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

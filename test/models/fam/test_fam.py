@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The force allocation against what Astrobee's own code computed, and against its equations."""
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inverse against the allocation, the simulated plant, and its own derivatives."""
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

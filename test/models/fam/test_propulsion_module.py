@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated modules against what Astrobee's own simulator did."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from golden import vectors_of

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jets by hand: pulses, delays, propellant, faults; and the cases of gz-sim's spacecraft."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

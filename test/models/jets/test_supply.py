@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pressure, temperature and thrust of tanks against closed forms and a numerical solution."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What motion, ground and inertia do to rotors, against other implementations and closed forms."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

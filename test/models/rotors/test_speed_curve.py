@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotors with a measured thrust over rotor speed in place of motor_constant w^2."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

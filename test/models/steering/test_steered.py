@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steered families against the same families placed where scipy's rotations bring their links."""
-from __future__ import annotations
-
 import dataclasses
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efforts and angles together, against scipy's solvers from many starts and closed forms."""
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batteries against closed forms, and what rotors and thrusters do as their voltage falls."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

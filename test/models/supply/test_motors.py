@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solid motors: RASP files, and what one that a parameter names gives."""
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

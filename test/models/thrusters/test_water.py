@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Propellers in four quadrants and near the surface, against published numbers and closed forms."""
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
