@@ -12,7 +12,13 @@ from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import density
-from propulsion_ros.models.common.family import BodyState, TankState, read_only, require_counts
+from propulsion_ros.models.common.family import (
+    BodyState,
+    TankState,
+    numbers_of,
+    read_only,
+    require_counts,
+)
 from propulsion_ros.models.common.model import seconds_of
 from propulsion_ros.models.common.rotation import quaternion_of_rpy, rows_of
 from propulsion_ros.models.common.start import Start, State
@@ -213,7 +219,8 @@ class Bodies:
         CommandError
             For a wrench of another shape, and a time that is none.
         """
-        dt, wrench = seconds_of(dt), np.asarray(wrench)
+        dt = seconds_of(dt)
+        wrench = numbers_of(wrench, lambda problem: CommandError(f'wrench: {problem}'))
         if wrench.shape not in ((6,), (self.count, 6)):
             raise CommandError(f'wrench: expected shape {(self.count, 6)}, got {wrench.shape}')
         if isinstance(mass, MassProperties):

@@ -315,6 +315,7 @@ def test_many_chunks_are_as_few():
 @pytest.mark.parametrize(('wrench', 'dt', 'text'), [
     (np.ones(3), DT, r'wrench: expected shape \(2, 6\), got \(3,\)'),
     (1.0, DT, r'wrench: expected shape \(2, 6\), got \(\)'),
+    (['1'] * 6, DT, 'wrench: expected numbers, got list'),
     (np.ones(6), -0.1, 'dt: expected the seconds'), (np.ones(6), np.nan, 'dt: expected'),
 ])
 def test_bodies_are_stepped_alone(wrench, dt, text):
