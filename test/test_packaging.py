@@ -95,6 +95,23 @@ def test_installed_package_finds_its_files_without_an_ament_index(site, tmp_path
     assert Path(done.stdout.strip()) == site.parents[2] / 'share/propulsion_ros/config/rov.yaml'
 
 
+def test_a_script_beside_a_clone_finds_the_package(tmp_path):
+    """It found the clone's folder of the same name, as a package without content."""
+    tree, site = copied_tree(tmp_path), tmp_path / 'site'
+    make = f'from setuptools import build_meta as b; b.build_editable({str(tmp_path)!r})'
+    subprocess.run([sys.executable, '-W', 'ignore', '-c', make], cwd=tree, check=True,
+                   capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob('*.whl'))) as archive:
+        archive.extractall(site)
+    (tmp_path / 'mine.py').write_text(
+        f'import site\nsite.addsitedir({str(site)!r})\n'
+        'import propulsion_ros\nprint(propulsion_ros.load)\n'
+    )
+    line = [sys.executable, '-S', '-E', str(tmp_path / 'mine.py')]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.stdout[:15], done.stderr) == ('<function load ', '')
+
+
 def test_versions_agree(wheel_file):
     assert {release.found(name, pattern) for name, pattern in release.PLACES.items()} == {
         propulsion_ros.__version__

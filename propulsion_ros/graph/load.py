@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from propulsion_ros.graph.family_params import is_allocator, loop_params_of
 from propulsion_ros.graph.node_config import (
     OTHER_NODES,
@@ -21,7 +19,7 @@ from propulsion_ros.graph.share import read_description, robot_files
 from propulsion_ros.graph.simulation import BODY, refuse_unknown_of_body
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.vehicles import Vehicles
-from propulsion_ros.models.common.family import Family
+from propulsion_ros.models.common.family import Family, require_counts
 from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
@@ -44,8 +42,8 @@ class Models(dict[str, Model]):
         raise KeyError(f'unknown group {name!r}{known_hint(str(name), self)}')
 
     def __getattr__(self, name: str) -> Any:
-        group = next(iter(self), '')
-        raise AttributeError(f'expected one of the models by group, as [{group!r}].{name}')
+        group, rest = (name, '') if name in self else (next(iter(self), ''), f'.{name}')
+        raise AttributeError(f'expected one of the models by group, as [{group!r}]{rest}')
 
 
 def models_of(
@@ -53,7 +51,7 @@ def models_of(
 ) -> Models:
     """Return the models of a robot by plugin block; see `propulsion_ros.load`."""
     shape = batch if isinstance(batch, tuple) else (batch,)
-    _check_counts('batch', '64 or (8, 8)', batch, shape)
+    require_counts('batch', '64 or (8, 8)', batch, shape)
     description, files = _files_of(robot, parameters)
     families = _families_of(description, files, shape)
     return Models((name, Model(family, shape, name)) for name, family in families.items())
@@ -61,7 +59,7 @@ def models_of(
 
 def vehicles_of(robot: str | Path, parameters: Files = None, count: int = 1) -> Vehicles:
     """Return many vehicles of a robot; see `propulsion_ros.load_vehicles`."""
-    _check_counts('count', '64', count, (count,))
+    require_counts('count', '64', count, (count,))
     description, files = _files_of(robot, parameters)
     models = _families_of(description, files, (count,))
     pushing = {name: model for name, model in models.items() if model.facts.pushes}
@@ -82,7 +80,7 @@ def _files_of(robot: str | Path, parameters: Files) -> tuple[Description, list[s
     if isinstance(parameters, list | tuple):
         given = list(parameters)
     for key, each in (('robot', robot), *(('parameters', each) for each in given)):
-        if not isinstance(each, (str, Path)):
+        if not isinstance(each, (str, Path)) or str(each) in ('', '.'):
             raise ConfigError(key, f'expected the path of a file, got {each!r}')
     for each in given:
         check_file(each)
@@ -108,12 +106,6 @@ def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
     for node, text in unread_sections(file, specs):
         # Only a warning, as a file may be for several robots.
         warnings.warn(str(file.placed(node, SourceError(node, text))), stacklevel=5)
-
-
-def _check_counts(key: str, example: str, given: object, counts: tuple[object, ...]) -> None:
-    for n in counts:
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ConfigError(key, f'expected how many robots, {example}, got {given!r}')
 
 
 def _families_of(

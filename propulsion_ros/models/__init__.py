@@ -35,14 +35,17 @@ if TYPE_CHECKING:
     from propulsion_ros.models.fins.fins import Fins, FinsParams
     from propulsion_ros.models.jets.jets import Jets, JetsParams
     from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+    from propulsion_ros.models.supply.batteries import BatteriesParams
+    from propulsion_ros.models.supply.tanks import TanksParams
     from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 
 __all__ = [
-    'Allocatable', 'Allocation', 'Allocator', 'BatteryState', 'Bodies', 'BodyParams', 'BodyState',
-    'Boosters', 'BoostersParams', 'Command', 'Fam', 'FamParams', 'Family', 'Fins', 'FinsParams',
-    'InverseFam', 'InverseFamParams', 'Jets', 'JetsParams', 'MassProperties', 'Model', 'Output',
-    'PropulsionModules', 'PropulsionModulesParams', 'Rotors', 'RotorsParams', 'TankState',
-    'Thrusters', 'ThrustersParams', 'Vehicles', 'allocation_matrix',
+    'Allocatable', 'Allocation', 'Allocator', 'BatteriesParams', 'BatteryState', 'Bodies',
+    'BodyParams', 'BodyState', 'Boosters', 'BoostersParams', 'Command', 'Fam', 'FamParams',
+    'Family', 'Fins', 'FinsParams', 'InverseFam', 'InverseFamParams', 'Jets', 'JetsParams',
+    'MassProperties', 'Model', 'Output', 'PropulsionModules', 'PropulsionModulesParams', 'Rotors',
+    'RotorsParams', 'TankState', 'TanksParams', 'Thrusters', 'ThrustersParams', 'Vehicles',
+    'allocation_matrix',
 ]
 
 __getattr__, __dir__ = late(__name__, {
@@ -60,5 +63,7 @@ __getattr__, __dir__ = late(__name__, {
     'fins.fins': 'Fins FinsParams',
     'jets.jets': 'Jets JetsParams',
     'rotors.rotors': 'Rotors RotorsParams',
+    'supply.batteries': 'BatteriesParams',
+    'supply.tanks': 'TanksParams',
     'thrusters.thrusters': 'Thrusters ThrustersParams',
 })

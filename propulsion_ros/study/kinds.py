@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -225,7 +226,12 @@ class OpenStudy:
             return {**row, **results, 'error': ''}
         except Exception as error:
             kind = '' if isinstance(error, ConfigError) else f'{type(error).__name__}: '
-            return {**row, 'error': self._without_folder(f'{kind}{error}{_known_to(error)}')}
+            # Of the controller the line; what the package raises names its place by itself.
+            frames = traceback.extract_tb(error.__traceback__) if kind else []
+            lines = [f' ({at.filename}:{at.lineno})' for at in frames
+                     if at.filename.startswith(f'{self._folder}/')]
+            text = f'{kind}{error}{_known_to(error)}{"".join(lines[-1:])}'
+            return {**row, 'error': self._without_folder(text)}
 
     def _without_folder(self, text: str) -> str:
         """Replace the paths in an error by the names that the study has for its files."""

@@ -81,6 +81,8 @@ def test_models_are_taken_by_their_groups():
     models = copy.deepcopy(propulsion_ros.load('quadrotor'))
     with pytest.raises(AttributeError, match=r"expected one of .* as \['rotors'\]\.step"):
         models.step(np.ones(4))
+    with pytest.raises(AttributeError, match=r"expected one of .* as \['rotors'\]$"):
+        _ = models.rotors
     with pytest.raises(KeyError, match=r"unknown group 'motors', did you mean 'rotors'.*: rotors"):
         models['motors']
 
@@ -91,6 +93,12 @@ def test_a_batch_is_a_number(robot, batch):
         propulsion_ros.load(robot, batch=batch)
     with pytest.raises(ConfigError, match=r"'count': expected how many robots, 64, got"):
         propulsion_ros.load_vehicles(robot, count=batch)
+
+
+@pytest.mark.parametrize('batch', [10**12, (10**4, 10**4)])
+def test_a_batch_fits_into_a_computer(batch):
+    with pytest.raises(ConfigError, match="'batch': expected at most 10000000 robots, got"):
+        propulsion_ros.load('quadrotor', batch=batch)
 
 
 def test_misspelt_vehicle():
@@ -132,7 +140,7 @@ def test_models_and_flight_come_with_the_package():
     assert "module 'propulsion_ros' has no attribute 'nodes'" in done.stderr
 
 
-@pytest.mark.parametrize('given', [3, 0, {}, {'rotors': {}}, np.ones(2)])
+@pytest.mark.parametrize('given', [3, 0, {}, {'rotors': {}}, np.ones(2), ''])
 def test_what_is_no_path_opens_nothing(given):
     """A number is a descriptor to `open`, which reads and closes it."""
     for words, key in ((('quadrotor', given), 'parameters'), ((given,), 'robot')):
@@ -281,7 +289,7 @@ def test_errors_of_programs_are_one_line_below_their_own(robot, tmp_path):
 
 def test_what_a_batch_has_not_is_named_by_its_line(tmp_path):
     file = written(tmp_path, vehicle='body.rail_length: 2.0')
-    line = f"^{file}:2: vehicle: parameter 'body.rail_length': is known to a single body only"
+    line = f"^{file}:2: vehicle: parameter 'body.rail_length': is known to nodes and studies only"
     with pytest.raises(ConfigError, match=line):
         propulsion_ros.load_vehicles('quadrotor', file)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family does: lists, wrong fields, batches, no time, resets of some and to a state."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from actuators import (
@@ -49,19 +52,22 @@ def test_lists_are_commands(make):
 
 
 @pytest.mark.parametrize(('make', 'wrong', 'text'), [
-    (boosters, {'velocity': [1.0, NAN, NAN, NAN]}, 'expected effort and position, got velocity 1'),
-    (rotors, {'velocity': [500.0, 0.0]}, 'expected effort, got velocity 500'),
+    (boosters, {'velocity': [1.0, NAN, NAN, NAN]}, 'a: expected effort, got velocity 1'),
+    # Of a column in a field that others take.
+    (boosters, {'effort': [9.0, 9.0, 0.05, NAN]}, 'gimbal_1: expected position, got effort 0.05'),
+    (boosters, {'position': [NAN, 0.5, 0.0, 0.0]}, 'b: expected effort, got position 0.5'),
+    (rotors, {'velocity': [500.0, 0.0]}, 'a: expected effort, got velocity 500'),
     (thrusters, {'effort': [5.0, 5.0]}, 'expected velocity, got effort 5'),
     (fins, {'effort': [0.1] * 3}, 'expected position, got effort 0.1'),
     (jets, {'position': [0.5, 0.5]}, 'expected effort, got position 0.5'),
-    (propulsion_modules, {'effort': [1.0] * 14}, 'expected position and velocity, got effort 1'),
+    (propulsion_modules, {'effort': [1.0] * 14}, 'expected position, got effort 1'),
 ])
 def test_a_command_in_the_wrong_field_is_refused(make, wrong, text):
-    model = make()
+    model = Model(make())
     with pytest.raises(CommandError, match=text):
-        model.step(Command(**wrong), FLOW, 0.05, 0)
+        model.step(Command(**wrong), FLOW, 0.05)
     blank = {field: np.full(len(values), np.nan) for field, values in wrong.items()}
-    model.step(Command(**GIVEN[make], **blank), FLOW, 0.05, 0)
+    model.step(Command(**{**blank, **GIVEN[make]}), FLOW, 0.05)
 
 
 def test_every_family_is_in_the_table():
@@ -71,9 +77,9 @@ def test_every_family_is_in_the_table():
 
 def test_fam_and_its_inverse_refuse_too():
     with pytest.raises(CommandError, match='expected effort, got position 1'):
-        Fam(Fam.Params()).step(Command(position=[1.0] * 6), BodyState(), 0.01, 0)
+        Model(Fam(Fam.Params())).step(Command(position=[1.0] * 6), dt=0.01)
     with pytest.raises(CommandError, match='got effort 1'):
-        InverseFam(InverseFam.Params()).step(Command(effort=[1.0] * 14), BodyState(), 0.01, 0)
+        Model(InverseFam(InverseFam.Params())).step(Command(effort=[1.0] * 14), dt=0.01)
 
 
 def assert_same(one, other, rows):
@@ -159,13 +165,23 @@ def test_a_program_can_write_to_no_output_and_still_to_its_own_arrays(make):
     assert all(values is None or values.flags.writeable for values in vars(given).values())
 
 
+@EACH
+def test_model_and_output_are_copied_and_stored(make):
+    model = Model(make((2,)))
+    output = model.step(command(make), FLOW, DT)
+    for stored in (copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):  # noqa: S301
+        other, again = stored(output), stored(model)
+        assert_same(other, output, ...)
+        assert other.flags.keys() == output.flags.keys()
+        assert_same(again.step(command(make), FLOW, DT), model.step(command(make), FLOW, DT), ...)
+        model = stored(again)
+
+
 def state_of(model):
     """Return the state of a model by the names that a reset knows."""
     values = {
         'burn_time': lambda: np.stack((np.zeros(4), model._curves.elapsed[..., 0]), axis=-1),
-        'gimbal_angle': lambda: model._gimbals.angles,
         'charge': lambda: model._batteries.state().charge,
-        'fuel_ratio': lambda: (getattr(model, '_tanks', None) or model._supply).fuel_ratio,
     }
     return {
         name: values[name]() if name in values else getattr(model, name)
@@ -236,6 +252,7 @@ def test_a_state_that_cannot_be_is_refused_and_nothing_is_reset(make):
         (np.nan, f'state.{last}.*expected .* to .*, got nan'),
         (1e300, f'state.{last}.*got 1e\\+300'),
         (np.zeros((7, 3)), f'state.{last}.*expected a shape that fits .*7, 3'),
+        (['1', '2'], f'state.{last}.*expected numbers'), (None, f'state.{last}.*expected numbers'),
         ('much', f'state.{last}.*expected numbers'),
     ):
         with pytest.raises(ConfigError, match=text):

@@ -175,9 +175,10 @@ def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     assert main(['study', 'flight.yaml', '--jobs', '1', '--no-picture']) == 1
     out = capsys.readouterr().out
     assert '2 cases, 1 failed, 1 beyond their limits' in out
-    assert 'case 1: ValueError: unlucky\n' in out
+    error = 'ValueError: unlucky (lift.py:7)'
+    assert f'case 1: {error}\n' in out
     assert 'case 0: beyond its limits: z ' in out
-    assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', 'ValueError: unlucky']
+    assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', error]
 
 
 def test_a_result_that_is_not_known_is_beyond_its_limits_as_none(folder, capsys, here):

@@ -6,15 +6,23 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from propulsion_ros.models.body.hulls import Hulls
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.models.common.atmosphere import density
-from propulsion_ros.models.common.family import BodyState, TankState, read_only
+from propulsion_ros.models.common.family import (
+    BodyState,
+    TankState,
+    numbers_of,
+    read_only,
+    require_counts,
+)
+from propulsion_ros.models.common.model import seconds_of
 from propulsion_ros.models.common.rotation import quaternion_of_rpy, rows_of
 from propulsion_ros.models.common.start import Start, State
-from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _CHUNK = 2048
@@ -102,7 +110,8 @@ class Bodies:
     def __init__(self, params: BodyParams, count: int) -> None:
         for key in _SINGLE:
             if getattr(params, key):
-                raise ConfigError(key, 'is known to a single body only, not to a batch')
+                raise ConfigError(key, 'is known to nodes and studies only, not to a batch')
+        require_counts('count', '64', count, (count,))
         self._params, self.count = params, count
         self._hulls = Hulls(params.hulls) if params.hulls.names else None
         self._state: FloatArray = np.zeros((13, count))
@@ -186,25 +195,37 @@ class Bodies:
         relative = self._state[7:10] - self._params.current[:, None]
         return BodyState(
             velocity=np.array(_back(rotation, _rows(relative))).T,
-            angular_velocity=self._state[10:].T, height=self._state[2],
+            angular_velocity=self.angular_velocity, height=self._state[2].copy(),
             up=np.array(rotation[2]).T,
         )
 
     def _rotation(self) -> tuple[Rows, Rows, Rows]:
         return _rotation_of(self._state)
 
-    def step(self, wrench: FloatArray, mass: MassRows, dt: float) -> None:
+    def step(self, wrench: ArrayLike, mass: MassRows | MassProperties, dt: float) -> None:
         """Advance by ``dt`` [s] under wrenches that are constant in base_link axes.
 
         Parameters
         ----------
-        wrench : FloatArray
+        wrench : array_like
             [N] and [N m] about the origin of base_link, (n, 6) or (6,).
-        mass : MassRows
+        mass : MassProperties, or what `Vehicles.mass` is
             That acts in the step: the mean of both ends.
         dt : float
             [s].
+
+        Raises
+        ------
+        CommandError
+            For a wrench of another shape, and a time that is none.
         """
+        dt = seconds_of(dt)
+        wrench = numbers_of(wrench, lambda problem: CommandError(f'wrench: {problem}'))
+        if wrench.shape not in ((6,), (self.count, 6)):
+            raise CommandError(f'wrench: expected shape {(self.count, 6)}, got {wrench.shape}')
+        if isinstance(mass, MassProperties):
+            mass.require_solid('mass')
+            mass = MassRows.of(mass)
         wrenches = np.ascontiguousarray(np.broadcast_to(wrench, (self.count, 6)).T)
         self._touchdown[:] = np.nan
         with np.errstate(over='ignore', invalid='ignore', divide='ignore'):

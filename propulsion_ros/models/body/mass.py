@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from propulsion_ros.models.common.family import numbers_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -26,6 +28,11 @@ class MassProperties:
     """Centre of mass from the origin of base_link [m], (3,)."""
     inertia: FloatArray
     """Inertia about the centre of mass [kg m^2], (3, 3)."""
+
+    def __post_init__(self) -> None:
+        for key in ('com', 'inertia'):
+            if type(given := getattr(self, key)) is not np.ndarray:
+                object.__setattr__(self, key, numbers_of(given, partial(ConfigError, key)))
 
     @staticmethod
     def total(parts: Sequence[MassProperties]) -> MassProperties:
@@ -71,6 +78,12 @@ class MassProperties:
 
     def require_solid(self, key: str) -> None:
         """Raise `ConfigError` where forces cannot move and turn a body of this mass."""
+        for name, shape in (('mass', ()), ('com', (3,)), ('inertia', (3, 3))):
+            got = numbers_of(getattr(self, name), partial(ConfigError, name)).shape
+            if got != shape:
+                raise ConfigError(name, f'expected shape {shape}, got {got}')
+        if not np.allclose(self.inertia, self.inertia.T, 0.0, 1e-6 * np.abs(self.inertia).max()):
+            raise ConfigError('inertia', f'expected it symmetric, got {self.inertia.tolist()}')
         if not self.is_solid:
             raise ConfigError(
                 key, f'expected links with mass and positive inertia, got {self.mass:g} kg in all; '

@@ -139,6 +139,8 @@ def check_rail(params: Any) -> None:
 _MOST_SUBSTEPS = 1000
 _FARTHEST, _FASTEST = 1e7, 1e5
 """Where a body may begin [m], and how fast it may move and turn then [m/s], [rad/s]."""
+_TURNS = 4.0 * np.pi
+"""No roll, pitch or yaw at the start is larger, but in degrees [rad]."""
 _OVER_GROUND = '; it is x, y, z, and the ground, where there is one, at z = 0'
 """How the message for a refused position ends."""
 _LARGEST_KICK = 1e5
@@ -257,13 +259,13 @@ class BodyParams:
     def starts(self, start: Start, batch: tuple[int, ...] = ()) -> Iterator[FloatArray]:
         """Yield position, rpy, velocity and angular velocity that bodies begin with, (..., 3)."""
         lowest = np.array([-_FARTHEST, -_FARTHEST, 0.0 if self.ground else -_FARTHEST])
-        limits: dict[str, tuple[Any, ...]] = {
-            'position': (lowest, _FARTHEST, _OVER_GROUND), 'rpy': (),
-            'velocity': (-_FASTEST, _FASTEST), 'angular_velocity': (-_FASTEST, _FASTEST),
+        limits: dict[str, tuple[Any, float, str]] = {
+            'position': (lowest, _FARTHEST, _OVER_GROUND), 'rpy': (-_TURNS, _TURNS, '; in rad'),
+            'velocity': (-_FASTEST, _FASTEST, ''), 'angular_velocity': (-_FASTEST, _FASTEST, ''),
         }
-        for name, ends in limits.items():
-            usual = getattr(self, f'start_{name}')
-            yield start.of(name, np.broadcast_to(usual, (*batch, 3)), *ends)
+        for name, (low, high, note) in limits.items():
+            usual = np.broadcast_to(getattr(self, f'start_{name}'), (*batch, 3))
+            yield start.of(name, usual, low, high, note, is_vector=True)
 
 
 class RigidBody:

@@ -2,6 +2,7 @@
 """Many vehicles at once: their actuators, tanks and bodies, each step as the nodes make it."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,17 +11,19 @@ import numpy as np
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import BodyState, Output, read_only
-from propulsion_ros.models.common.model import AnyCommand, command_of, seconds_of
-from propulsion_ros.models.common.start import Restartable, State
+from propulsion_ros.models.common.family import BodyState, Output, read_only, shown
+from propulsion_ros.models.common.model import AnyCommand, Held, Model, command_of, seconds_of
+from propulsion_ros.models.common.start import Restartable, State, check_start
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 _LONGEST = 1.0
 """What no step is longer than, which is not divided [s]."""
+_FLATTEST = 1.25
+"""Largest moment of inertia over the sum of the others, as rough descriptions have it."""
 
 
-class Vehicles:
+class Vehicles(Held):
     """n vehicles alike, each in an environment of its own.
 
     A step is that of the nodes in lockstep: the actuators see the motion at its start, and what
@@ -35,6 +38,8 @@ class Vehicles:
     ----------
     bodies : Bodies
         Where the vehicles are and how they move.
+    groups : mapping of str to Model
+        The groups by their names, as `load` returns them.
     outputs : mapping of str to Output
         What each group did in the last step; empty before the first.
     """
@@ -42,12 +47,26 @@ class Vehicles:
     def __init__(
         self, groups: Mapping[str, Any], body: BodyParams, dry: MassProperties, count: int
     ) -> None:
+        self.outputs: Mapping[str, Output] = {}
+        for key, given, kind in (
+            ('groups', groups, Mapping), ('body', body, BodyParams), ('dry', dry, MassProperties),
+        ):
+            if not isinstance(given, kind):
+                raise ConfigError(key, f'expected {kind.__name__}, got {shown(given)}')
         dry.require_solid('mass')
-        self.groups, self.count = dict(groups), count
-        self.bodies = Bodies(body, count)
+        largest = max(dry.moments)
+        if largest > _FLATTEST * (sum(dry.moments) - largest):
+            warnings.warn(
+                f'mass: moment of inertia of {largest:g} kg m^2 about an axis, no body has one '
+                'above the sum of the others', stacklevel=4,
+            )
+        self.bodies, self.count = Bodies(body, count), count
+        self.groups = {name: Model(group, (count,), name) for name, group in groups.items()}
+        self._families: dict[str, Any] = {name: each.family for name, each in self.groups.items()}
         self._dry = MassRows.of(dry)
-        self._uses_body = any(group.uses_body for group in groups.values())
+        self._uses_body = any(family.uses_body for family in self._families.values())
         self.reset()
+        self._is_made = True
 
     def __repr__(self) -> str:
         return f'<Vehicles: {self.count}, each with {", ".join(self.groups)}>'
@@ -73,7 +92,9 @@ class Vehicles:
         Raises
         ------
         ConfigError
-            For a state or a group that there is not, or that cannot be.
+            For a state or a group that there is not, or that cannot be; then nothing is reset.
+        IndexError
+            For indices that are none of the batch.
         """
         states = groups or {}
         for name in states:
@@ -81,17 +102,21 @@ class Vehicles:
                 raise ConfigError('groups', f'unknown {name!r}, known: {", ".join(self.groups)}')
         if seed is not None and indices is not None:
             raise ConfigError('seed', 'is that of all vehicles; leave out the indices')
-        if seed is not None and not (isinstance(seed, int | np.integer) and seed >= 0):
+        if seed is not None and (
+            isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
+        ):
             raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
+        for name, given in states.items():
+            check_start(self._families[name].reset, indices, given)
         self.bodies.reset(indices, state)
-        for i, (name, group) in enumerate(self.groups.items()):
+        for i, (name, group) in enumerate(self._families.items()):
             restartable: Restartable = group
             if seed is not None and hasattr(group, 'reseed'):
                 group.reseed((seed, i))
             restartable.reset(indices, states.get(name))
         if indices is None:
             self._tick, self._mass = 0, self._dry
-            self.outputs: dict[str, Output] = {}
+            vars(self).update(outputs=dict[str, Output]())
             self._is_fresh: BoolArray = np.ones(self.count, bool)
         else:
             self._is_fresh[indices] = True
@@ -121,15 +146,18 @@ class Vehicles:
         for name in commands:
             if name not in self.groups:
                 raise CommandError(f'commands: unknown group {name!r}, known: {known}')
-        body = self.bodies.through_fluid if self._uses_body else BodyState()
-        self.outputs = {
-            name: read_only(group.step(
-                command_of(group, commands.get(name), (self.count,), name), body, dt, self._tick
-            ))
-            for name, group in self.groups.items()
+        wanted = {
+            name: command_of(family, commands.get(name), (self.count,), name)
+            for name, family in self._families.items()
         }
+        body = self.bodies.through_fluid if self._uses_body else BodyState()
+        outputs = {
+            name: read_only(family.step(wanted[name], body, dt, self._tick))
+            for name, family in self._families.items()
+        }
+        vars(self).update(outputs=outputs)
         self._tick += 1
-        wrench: FloatArray = sum(output.wrench for output in self.outputs.values())  # type: ignore[assignment]
+        wrench: FloatArray = sum(output.wrench for output in outputs.values())
         self.bodies.step(wrench, self._acting_mass(), dt)
         return self.outputs
 
@@ -149,5 +177,9 @@ class Vehicles:
 
     @property
     def mass(self) -> MassRows:
-        """Masses of the vehicles with what is in their tanks, as of the last step."""
-        return read_only(self._mass)
+        """Masses of the vehicles with what is in their tanks now."""
+        states = [getattr(each, 'tank_state', None) for each in self._families.values()]
+        tanks = [state for state in states if state is not None]
+        if not tanks or not self._is_fresh.any():
+            return read_only(self._mass)
+        return read_only(self._mass.replaced(self._is_fresh, self._dry.with_tanks(tanks)))

@@ -31,17 +31,18 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.noise import TickNoise
+from propulsion_ros.models.common.placed import Configured
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
 from propulsion_ros.models.steering.steering import Steering, turned_layout
-from propulsion_ros.models.supply.tanks import Tanks, draws_of
+from propulsion_ros.models.supply.tanks import FuelledFamily, Tanks, draws_of
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
 __all__ = ['Boosters', 'BoostersParams']
 
 
-class Boosters(Degrading):
+class Boosters(Configured, FuelledFamily, Degrading):
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
@@ -209,7 +210,6 @@ class Boosters(Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        command.refuse_other(self.command_names, self.command_fields)
         given: FloatArray | None = getattr(command, self.command_fields[0])
         effort = self._no_effort if given is None else given[..., : self._n]
         lit: BoolArray = effort > 0.0
@@ -267,7 +267,7 @@ class Boosters(Degrading):
             computed=steady * self._max_thrust,
             applied=thrust,
             flags=flags,
-            tanks=self._tanks.state() if self._tanks else None,
+            tanks=self.tank_state,
         )
 
     def _throttle(
@@ -308,9 +308,9 @@ class Boosters(Degrading):
         return thrust
 
     @property
-    def propellant(self) -> FloatArray:
-        """Propellant left in each tank [kg], (..., m)."""
-        return self._tanks.propellant if self._tanks else np.empty((*self._batch, 0))
+    def gimbal_angle(self) -> FloatArray:
+        """Angles of the two axes of each gimbal [rad], (..., g, 2)."""
+        return self._gimbals.angles if self._gimbals else np.empty((*self._batch, 0, 2))
 
     def _per_booster(self, per_tank: NDArray[Any]) -> NDArray[Any]:
         """Return a value of each tank, (..., m), for each booster, 1 where it has none."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import WRENCH_NAMES, numbers_of
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
@@ -49,7 +50,7 @@ def allocation_matrix(
     ConfigError
         For what are no numbers, or another shape.
     """
-    along = _numbers('axes', axes)
+    along = numbers_of(axes, partial(ConfigError, 'axes'))
     if along.ndim != 2 or along.shape[1] != 3:
         raise ConfigError('axes', f'expected shape (n, 3), got {along.shape}')
     points = _fitting('positions', positions, along.shape)
@@ -116,7 +117,7 @@ class Allocator:
         weights: ArrayLike = 1.0,
         least: ArrayLike = 0.0,
     ) -> None:
-        self.matrix = _numbers('matrix', matrix).copy()
+        self.matrix = numbers_of(matrix, partial(ConfigError, 'matrix')).copy()
         if self.matrix.ndim != 2 or self.matrix.shape[0] != 6:
             raise ConfigError('matrix', f'expected shape (6, n), got {self.matrix.shape}')
         if not np.all(np.isfinite(self.matrix)):
@@ -172,6 +173,7 @@ class Allocator:
         effectiveness : FloatArray
             What an effort of 1 gives of each actuator, (n,); one with 0 gets no effort.
         """
+        effectiveness = row('effectiveness', effectiveness, len(self.lower))
         works = effectiveness > 0.0
         return Allocator(
             self.matrix * effectiveness, np.where(works, self.lower, 0.0),
@@ -258,10 +260,7 @@ class Allocator:
 
 def checked_demand(wrench: ArrayLike) -> FloatArray:
     """Return demanded wrenches (..., 6); raise `CommandError` where they are none."""
-    try:
-        demand = np.asarray(wrench, dtype=float)
-    except (TypeError, ValueError):
-        raise CommandError(f'wrench: expected numbers, got {wrench!r}') from None
+    demand = numbers_of(wrench, lambda problem: CommandError(f'wrench: {problem}'))
     if demand.shape[-1:] != (6,):
         raise CommandError(f'wrench: expected shape (..., 6), got {demand.shape}')
     if not np.all(np.isfinite(demand)):
@@ -325,23 +324,15 @@ def _scaled(ideal: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
 
 def row(key: str, value: ArrayLike, n: int) -> FloatArray:
     """Return a value for each of n, (n,); raise `ConfigError` for another shape."""
-    array = _numbers(key, value)
+    array = numbers_of(value, partial(ConfigError, key))
     if array.shape not in ((), (n,)):
         raise ConfigError(key, f'expected a number or {n} values, got shape {array.shape}')
     return np.array(np.broadcast_to(array, (n,)))
 
 
-def _numbers(key: str, value: ArrayLike) -> FloatArray:
-    """Return an array of numbers; raise `ConfigError` for what has others."""
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ConfigError(key, f'expected numbers, got {value!r}') from None
-
-
 def _fitting(key: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
     """Return numbers of a shape; raise `ConfigError` for what does not fit it."""
-    array = _numbers(key, value)
+    array = numbers_of(value, partial(ConfigError, key))
     try:
         return np.broadcast_to(array, shape)
     except ValueError:

@@ -2,8 +2,9 @@
 """What every actuator family is to the rest of the package: one step from command to wrench."""
 from __future__ import annotations
 
+import math
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -22,12 +23,37 @@ WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque
 """Command names of a family that is commanded by a wrench."""
 
 
-def numbers_of(given: Any) -> FloatArray:
-    """Return a new array of numbers, with NaN for what an array masks."""
-    array = np.array(given, dtype=float)
-    if np.ma.isMaskedArray(given):
-        array[np.ma.getmaskarray(given)] = np.nan
+_MOST_ROBOTS = 10_000_000
+"""Of many more a computer has not the memory."""
+
+
+def numbers_of(
+    given: Any, error: Callable[[str], Exception], kinds: str = 'fiu'
+) -> FloatArray:
+    """Return a new array of numbers, with NaN for what an array masks.
+
+    Raises the error of a text for what numpy does not have as numbers, which are ``kinds`` of its
+    types: for texts, truths, objects and rows of several lengths.
+    """
+    try:
+        values = np.asanyarray(given)
+    except (ValueError, RuntimeError):
+        values = np.zeros(0, object)
+    if values.dtype.kind not in kinds:
+        raise error(f'expected numbers, got {shown(given)}')
+    array = np.array(values, dtype=float)
+    if np.ma.isMaskedArray(values):
+        array[np.ma.getmaskarray(values)] = np.nan
     return array
+
+
+def require_counts(key: str, example: str, given: object, counts: tuple[Any, ...]) -> None:
+    """Raise `ConfigError` for what is no number of robots, or more than fit into a computer."""
+    for n in counts:
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ConfigError(key, f'expected how many robots, {example}, got {given!r}')
+    if math.prod(counts) > _MOST_ROBOTS:
+        raise ConfigError(key, f'expected at most {_MOST_ROBOTS} robots, got {given!r}')
 
 
 def shown(given: Any) -> str:
@@ -42,10 +68,7 @@ def _arrays(given: Any) -> None:
     for key, value in vars(given).items():
         is_right = type(value) is np.ndarray and value.dtype.char == 'd'
         if value is not None and not is_right:
-            try:
-                array = numbers_of(value)
-            except (TypeError, ValueError):
-                raise CommandError(f'{key}: expected numbers, got {shown(value)}') from None
+            array = numbers_of(value, lambda problem, key=key: CommandError(f'{key}: {problem}'))  # type: ignore[misc]
             object.__setattr__(given, key, array)
 
 
@@ -62,17 +85,17 @@ class Command:
         _arrays(self)
 
     def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
-        """Raise `CommandError` for a number in a field that none of the names takes."""
+        """Raise `CommandError` for a number in a field that its name does not take."""
         for field in _FIELDS:
             value = getattr(self, field)
-            if value is None or field in fields or np.isnan(value).all():
+            if value is None:
                 continue
-            taken = ' and '.join(dict.fromkeys(fields))
-            number = value[~np.isnan(value)].flat[0]
-            raise CommandError(
-                f'{", ".join(names)}: expected {taken}, got {field} {number:g}; leave a field out '
-                'that is not meant'
-            )
+            for at in np.argwhere(~np.isnan(value) & (np.array(fields) != field))[:1]:
+                name, taken, number = names[at[-1]], fields[at[-1]], value[tuple(at)]
+                raise CommandError(
+                    f'{name}: expected {taken}, got {field} {number:g}; leave a field out that is '
+                    'not meant'
+                )
 
 
 def refuse_negative(
@@ -168,7 +191,8 @@ class BodyState:
     height: FloatArray | None = None
     """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
-    """Unit vector along z of the world, shape (..., 3)."""
+    """Unit vector along z of the world, shape (..., 3); ground effect needs it beside `height`."""
+
     def __post_init__(self) -> None:
         _arrays(self)
 
@@ -277,6 +301,10 @@ class Output(NamedTuple):
         """Force of each actuator in base_link axes [N], shape (..., n, 3)."""
         # Multiplied out where it is read: in a large batch it can cost more than the step itself.
         return np.asarray(self.thrusts[..., None] * self.axes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a copy is made of, as a mapping that is read-only cannot be copied."""
+        return type(self), tuple(dict(part) if isinstance(part, Mapping) else part for part in self)
 
 
 class Steps(NamedTuple):

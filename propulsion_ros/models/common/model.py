@@ -18,7 +18,7 @@ from propulsion_ros.models.common.family import (
     shown,
 )
 from propulsion_ros.models.common.start import State
-from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -26,17 +26,34 @@ AnyCommand = Command | Mapping[str, ArrayLike] | ArrayLike
 """A command, values by names, or one value for each name."""
 
 _REST = BodyState()
+_UNIT = 1e-3
+"""What the square of a unit vector is off by at most."""
 
 
-class Model:
+class Held:
+    """Base of what programs hold, of which nothing can be set once it ``_is_made``."""
+
+    _is_made = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_made and name[0] != '_':
+            raise AttributeError(
+                f'{type(self).__name__}: {name} cannot be set; states are given to reset(), '
+                'parameters in files, or where this was made'
+            )
+        object.__setattr__(self, name, value)
+
+
+class Model(Held):
     """The actuators of a group, which a program steps.
 
-    What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too.
+    What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too;
+    arrays are read-only.
 
     Parameters
     ----------
     batch : tuple of int
-        Leading shape that the family was made with too, such as ``(64,)``.
+        Leading shape, such as ``(64,)``; by default the one that the family was made with.
     name : str
         What begins the errors: the name of the group, by default that of the family.
 
@@ -44,22 +61,26 @@ class Model:
     ----------
     family : Family
         The family.
-    tick : int
-        Number of the next step, which keys the noise.
     """
 
     def __init__(self, family: Family, batch: tuple[int, ...] = (), name: str = '') -> None:
-        if not hasattr(family, 'command_names'):
+        family = family.family if isinstance(family, Model) else family
+        if not hasattr(family, 'step') or isinstance(family, type):
             got = type(family).__name__
             raise TypeError(f'Model: expected a family made of its parameters, got {got}')
-        self.family, self.tick = family, 0
-        self._batch, self._name = batch, name or type(family).__name__
+        self.family: Family = family
+        self._tick, self._name = 0, name or type(family).__name__
+        self._batch = getattr(family, 'batch', batch)
+        if batch not in ((), self._batch):
+            raise ConfigError('batch', f'{self._name} is made for {self._batch}, got {batch!r}')
+        self._is_made = True
 
     def __getattr__(self, name: str) -> Any:
         # A copy looks for names before it has a family.
         if name.startswith('_') or name == 'family':
             raise AttributeError(f'{type(self).__name__!r} has no attribute {name!r}')
-        return getattr(self.family, name)
+        value = getattr(self.family, name)
+        return read_only(value.view()) if isinstance(value, np.ndarray) else value
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dir(self.family)]
@@ -67,6 +88,11 @@ class Model:
     def __repr__(self) -> str:
         made = f'{type(self.family).__name__} {self._name!r}: {", ".join(self.command_names)}'
         return f'<{made}; batch {self._batch}>' if self._batch else f'<{made}>'
+
+    @property
+    def tick(self) -> int:
+        """Number of the next step, which keys the noise."""
+        return self._tick
 
     def step(
         self, command: AnyCommand | None = None, body: BodyState | None = None,
@@ -94,9 +120,12 @@ class Model:
         """
         wanted = command_of(self.family, command, self._batch, self._name)
         moves = _REST if body is None else _checked(body, self._batch)
-        number = self.tick if tick is None else tick
+        number = self._tick if tick is None else tick
+        # Of what is usual the type is known fastest.
+        if (type(number) is not int and not isinstance(number, np.integer)) or number < 0:
+            raise CommandError(f'tick: expected a whole number of at least 0, got {tick!r}')
         output = self.family.step(wanted, moves, seconds_of(dt), number)
-        self.tick = number + 1
+        self._tick = number + 1
         return read_only(output)
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
@@ -107,7 +136,7 @@ class Model:
         else:
             self.family.reset(indices, state)  # type: ignore[call-arg]
         if indices is None:
-            self.tick = 0
+            self._tick = 0
 
 
 def command_of(
@@ -124,6 +153,7 @@ def command_of(
         for values in (given.position, given.velocity, given.effort):
             if values is not None:
                 _check(values.shape, batch, names, who)
+        given.refuse_other(names, family.command_fields)
         return given
     table: Any = given
     labels = table.keys() if hasattr(table, 'keys') else [0]
@@ -144,23 +174,18 @@ def command_of(
     else:
         row = _numbers(given, who)
         _check(row.shape, batch, names, who)
+    kinds = dict.fromkeys(family.command_fields)
+    if len(kinds) == 1:
+        return Command(**dict.fromkeys(kinds, row))
     fields = np.array(family.command_fields)
-    return Command(**{
-        field: np.where(fields == field, row, np.nan) for field in dict.fromkeys(fields.tolist())
-    })
+    return Command(**{field: np.where(fields == field, row, np.nan) for field in kinds})
 
 
 def _numbers(given: Any, who: str) -> FloatArray:
     """Return an array of numbers."""
-    try:
-        array = np.asanyarray(given)
-        if array.dtype.kind in 'fiu':
-            return numbers_of(array)
-    except (TypeError, ValueError):
-        pass
-    raise CommandError(
+    return numbers_of(given, lambda _: CommandError(
         f'{who}: expected numbers, a mapping of names to numbers or a Command, got {shown(given)}'
-    )
+    ))
 
 
 def _fits(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
@@ -184,6 +209,7 @@ def _check(shape: tuple[int, ...], batch: tuple[int, ...], names: Any, who: str)
         raise CommandError(
             f'{who}: expected {_count(names, batch)}, '
             f'got {shape[0] if len(shape) == 1 else f"shape {shape}"}'
+            + '; it has no batch' * (len(shape) > 1 and not batch)
         )
 
 
@@ -199,13 +225,19 @@ def _checked(body: Any, batch: tuple[int, ...]) -> BodyState:
         shape = value.shape
         if shape[len(shape) - len(row):] != row or not _fits(shape[:len(shape) - len(row)], batch):
             raise CommandError(f'body: {key}: expected {_shapes(row, batch)}, got shape {shape}')
+        if not np.isfinite(value).all():
+            raise CommandError(f'body: {key}: expected finite numbers, got {shown(value.tolist())}')
+    if body.up is not None and (np.abs((body.up**2).sum(axis=-1) - 1.0) > _UNIT).any():
+        raise CommandError(f'body: up: expected unit vectors, got {shown(body.up.tolist())}')
     return body
 
 
 def seconds_of(dt: Any) -> float:
     """Return the length of a step [s], or raise `CommandError`."""
+    if type(dt) is float and 0.0 <= dt < np.inf:
+        return dt
     try:
-        seconds = float(dt)
+        seconds = np.nan if isinstance(dt, str | bytes | bool | np.bool_) else float(dt)
     except (TypeError, ValueError):
         seconds = np.nan
     if not 0.0 <= seconds < np.inf:

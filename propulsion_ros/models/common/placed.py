@@ -2,17 +2,55 @@
 """Base of families whose actuators have a command, a state and a place each, all by one name."""
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, ClassVar
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Command, Output
+from propulsion_ros.models.common.family import Command, Output, require_counts, shown
 from propulsion_ros.models.common.start import State
 from propulsion_ros.models.common.wrench import in_link_axes
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
 
-class PlacedActuators:
+class Configured:
+    """Base of families, which are made of their own `Params` and a batch, and of nothing else."""
+
+    Params: ClassVar[type]
+    params: Any
+    """The configuration that it was made of, and the leading shape of its state."""
+    batch: tuple[int, ...]
+    _parameters: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        if hasattr(cls, 'Params'):
+            cls._parameters = frozenset(field.name for field in fields(cls.Params))
+
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        """Return what is to be made; raise `ConfigError` for what it is not made of."""
+        made = super().__new__(cls)
+        # A copy is made of nothing.
+        if given or named:
+            named.update(zip(('params', 'batch'), given, strict=False))
+            params, batch, kind = named.get('params'), named.get('batch', ()), cls.Params
+            if not isinstance(params, kind):
+                raise ConfigError('params', f'expected {kind.__name__}, got {shown(params)}')
+            counts = batch if isinstance(batch, tuple) else ('none',)
+            require_counts('batch', '(64,) or (8, 8)', batch, counts)
+            vars(made).update(params=params, batch=batch)
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._parameters:
+            raise AttributeError(
+                f'{name} is a parameter: make another {type(self).__name__} of '
+                f'dataclasses.replace(params, {name}=...)'
+            )
+        object.__setattr__(self, name, value)
+
+
+class PlacedActuators(Configured):
     """n actuators that push along axes of their own; what a family has beyond that, it overrides.
 
     The configuration has ``names``, and ``link`` and ``rotation`` by `placement`; the command field

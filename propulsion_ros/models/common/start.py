@@ -2,13 +2,15 @@
 """What the environments of a batch begin with, where a reset is given other states than usual."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from propulsion_ros.models.common.family import require_batch
+from propulsion_ros.models.common.family import numbers_of, require_batch
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import known_hint
 
@@ -47,6 +49,21 @@ class Restartable(Protocol):
         """
 
 
+class Trial(dict[str, ArrayLike]):
+    """States that a reset only checks: `Start` raises `CheckedError` when it has seen all."""
+
+
+class CheckedError(Exception):
+    """States are right."""
+
+
+def check_start(reset: Callable[[Any, State], None], indices: Any, state: State | None) -> None:
+    """Raise what a reset to a state would raise, and change nothing."""
+    if state:
+        with suppress(CheckedError):
+            reset(indices, Trial(state) if isinstance(state, Mapping) else state)
+
+
 class Start:
     """The states that a reset begins with."""
 
@@ -62,21 +79,21 @@ class Start:
         for name in self._state:
             if name not in known:
                 raise ConfigError('state', f'unknown {name!r}{known_hint(name, known)}')
+        self._left = {*self._state}
 
     def of(
         self, name: str, usual: T, lowest: ArrayLike = -np.inf, highest: ArrayLike = np.inf,
-        note: str = '',
+        note: str = '', is_vector: bool = False,
     ) -> T:
         """Return how a state begins, (..., n): as given where it is reset, elsewhere as usual.
 
         Raises `ConfigError` for values beyond the limits, which fit (..., n), or another shape;
-        ``note`` ends the line of the former.
+        ``note`` ends the line of the former. A vector is not one number for x, y and z.
         """
         if name not in self._state:
             return usual
         start: T = usual.copy()
-        shape = start[self._at].shape
-        given = self._values(name, shape)
+        given = self._values(name, start[self._at], is_vector)
         low, high = (np.broadcast_to(end, start.shape)[self._at] for end in (lowest, highest))
         wrong = ~(np.isfinite(given) & (low <= given) & (given <= high))
         for at in map(tuple, np.argwhere(wrong)[:1]):
@@ -85,16 +102,17 @@ class Start:
                 f'expected {low[at]:g} to {high[at]:g}, got {given[at]:g}{note}',
             )
         start[self._at] = given
+        self._left.discard(name)
+        if isinstance(self._state, Trial) and not self._left:
+            raise CheckedError
         return start
 
-    def _values(self, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-        try:
-            given = np.asarray(self._state[name], dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f'state.{name}', f'expected numbers: {error}') from None
-        try:
-            return np.broadcast_to(given, shape)
-        except ValueError:
-            raise ConfigError(
-                f'state.{name}', f'expected a shape that fits {shape}, got {given.shape}'
-            ) from None
+    def _values(self, name: str, usual: NDArray[Any], is_vector: bool) -> NDArray[Any]:
+        error = partial(ConfigError, f'state.{name}')
+        # What is true or false is read back as such.
+        given = numbers_of(self._state[name], error, 'fiu' + 'b' * (usual.dtype == bool))
+        with suppress(ValueError):
+            # A number of each environment is none of each column.
+            if given.shape[-1:] == usual.shape[-1:] or not (is_vector or given.ndim):
+                return np.broadcast_to(given, usual.shape)
+        raise error(f'expected a shape that fits {usual.shape}, got {given.shape}')

@@ -195,7 +195,6 @@ class Fam(NozzleFamily):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
-        command.refuse_other(self.command_names, self.command_fields)
         given = self.safe_command if command.effort is None else command.effort
         wrench = given_or_safe(given, self.safe_command)
         wanted = self.allocate(

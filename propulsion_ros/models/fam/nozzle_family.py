@@ -8,6 +8,7 @@ import numpy as np
 
 from propulsion_ros.models.common.family import Command, Output, refuse_negative
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
+from propulsion_ros.models.common.placed import Configured
 from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve
@@ -83,7 +84,7 @@ class Plenums:
         return np.asarray(self.thrust_per_area * area * spread)
 
 
-class NozzleFamily:
+class NozzleFamily(Configured):
     """n nozzles and m impellers, whose state is an angle of each, then a speed of each."""
 
     uses_body: bool = False
@@ -146,7 +147,6 @@ class CommandedNozzles(NozzleFamily):
 
     def _given(self, command: Command) -> tuple[FloatArray, FloatArray]:
         """Return angles (..., n) and speeds (..., m) of a command, NaN where there is none."""
-        command.refuse_other(self.command_names, self.command_fields)
         position = self._never_commanded if command.position is None else command.position
         velocity = self._never_commanded if command.velocity is None else command.velocity
         return position[..., : self._n], velocity[..., self._n:]

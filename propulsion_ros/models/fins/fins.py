@@ -255,7 +255,6 @@ class Fins(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        command.refuse_other(self.command_names, self.command_fields)
         wanted = self._safe
         if command.position is not None:
             wanted = given_or_safe(command.position, self.safe_command)

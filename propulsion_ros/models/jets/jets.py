@@ -35,7 +35,7 @@ from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.wrench import product, unit_rows
 from propulsion_ros.models.jets.supply import Supply, SupplyParams
-from propulsion_ros.models.supply.tanks import draws_of
+from propulsion_ros.models.supply.tanks import FuelledFamily, draws_of
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.hints import accepted
 from propulsion_ros.settings.quantity import (
@@ -312,7 +312,7 @@ class _Trigger(_Modulator):
         return self._change(np.asarray(self.order ^ due))
 
 
-class Jets(PlacedActuators, Degrading):
+class Jets(PlacedActuators, FuelledFamily, Degrading):
     """n jets that share or own m tanks.
 
     Commands are the mean thrust [N] of each jet (effort), or its duty cycle (position).
@@ -332,7 +332,7 @@ class Jets(PlacedActuators, Degrading):
             np.ones(n) if params.command_interface == 'throttle' else params.max_thrust
         )
         self._valves = Valves(params, batch)
-        self._supply = Supply(params.tanks, batch) if m else None
+        self._tanks = self._supply = Supply(params.tanks, batch) if m else None
         self._draws, self._endless = draws_of(params.tank, params.tanks.names)
         flow = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
         self._burns = flow[:, None] * self._draws
@@ -386,7 +386,6 @@ class Jets(PlacedActuators, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        command.refuse_other(self.command_names, self.command_fields)
         given: FloatArray | None = getattr(command, self.command_fields[0])
         asked = given_or_safe(self.safe_command if given is None else given, self.safe_command)
         wanted = np.minimum(np.maximum(asked, 0.0), self._per_command)
@@ -409,7 +408,7 @@ class Jets(PlacedActuators, Degrading):
             computed=np.broadcast_to(duty * self._params.max_thrust, thrust.shape),
             applied=thrust,
             flags=flags,
-            tanks=self._supply.state() if self._supply else None,
+            tanks=self.tank_state,
         )
 
     def _state(self, thrust: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -287,7 +287,6 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        command.refuse_other(self.command_names, self.command_fields)
         given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self._in_rows(given)
         self._prepare(dt)

@@ -226,6 +226,28 @@ class Tanks:
         return TankState(self.propellant, com, inertia)
 
 
+class FuelledFamily:
+    """Base of a family whose actuators may draw from tanks, ``_tanks``."""
+
+    _tanks: Tanks | None
+    _batch: tuple[int, ...]
+
+    @property
+    def propellant(self) -> FloatArray:
+        """Propellant left in each tank [kg], (..., m)."""
+        return self._tanks.propellant if self._tanks else np.empty((*self._batch, 0))
+
+    @property
+    def fuel_ratio(self) -> FloatArray:
+        """Propellant left in each tank over its capacity, (..., m)."""
+        return self._tanks.fuel_ratio if self._tanks else np.empty((*self._batch, 0))
+
+    @property
+    def tank_state(self) -> TankState | None:
+        """What is in the tanks now, None without any."""
+        return self._tanks.state() if self._tanks else None
+
+
 class _Grains:
     """Inertia of the tanks that hold solid propellant, 0 of the others."""
 

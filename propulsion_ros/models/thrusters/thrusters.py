@@ -368,7 +368,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        command.refuse_other(self.command_names, self.command_fields)
         params = self._params
         water = self._water(body)
         demand, saturated = self._demand(command, water[0])
@@ -402,7 +401,6 @@ class Thrusters(PlacedActuators, PoweredFamily):
         """Advance by many steps; see `Blockwise`."""
         if self._batteries or self._quadrants or self._dynamics.drags.any():
             return None
-        commands.refuse_other(self.command_names, self.command_fields)
         advance, efficiency = self._water(body)
         # Of rows of their own products have the last digit of single steps.
         demand = self._demand(commands, advance)[0][:, None]

@@ -11,7 +11,9 @@ from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
+from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -134,6 +136,104 @@ def test_indices_that_are_none_of_the_batch_are_named_and_nothing_is_reset(indic
     np.testing.assert_array_equal(many.bodies.position, STARTS['position'])
 
 
+@pytest.mark.parametrize(('wrong', 'state', 'text'), [
+    ({'fins': {'deflexion': 0.1}}, {}, "unknown 'deflexion'"),
+    ({'fins': {'deflection': [0.1, 0.1]}}, {}, r'state.deflection.*got \(2,\)'),
+    ({}, {'position': 5.0}, r'state.position.* fits \(3, 3\), got \(\)'),
+    ({}, {'velocity': [[1.0], [2.0], [3.0]]}, r'state.velocity.* fits \(3, 3\), got \(3, 1\)'),
+    ({}, {'rpy': [0.0, 90.0, 0.0]}, r'state.rpy\[0, 1\]..*, got 90; in rad'),
+    ({}, {'position': ['0', '0', '5']}, 'state.position.*expected numbers, got list'),
+    ({'boosters': {'throttle': [[0.5], [0.5], [0.5]]}}, {}, r'throttle.* fits \(3, 2\), got'),
+])
+def test_a_refused_reset_moves_nothing(wrong, state, text):
+    """The body and the groups before the wrong one were reset."""
+    rocket = propulsion_ros.load_vehicles('rocket', count=3)
+    for _ in range(20):
+        rocket.step({'boosters': [900.0, 900.0, 0.01, 0.0, 0.0, 0.0]}, DT)
+    before = [*all_arrays(rocket), rocket.groups['boosters'].fuel_ratio]
+    groups = {'boosters': {'fuel_ratio': 0.5, 'throttle': 0.3}, **wrong}
+    with pytest.raises(ConfigError, match=text):
+        rocket.reset(None, {'position': [0.0, 0.0, 50.0], **state}, groups)
+    for values, kept in zip(
+        [*all_arrays(rocket), rocket.groups['boosters'].fuel_ratio], before, strict=True
+    ):
+        np.testing.assert_array_equal(values, kept)
+    rocket.reset(None, {'position': [0.0, 0.0, 50.0]}, {'boosters': {'throttle': 0.3}})
+    assert rocket.groups['boosters'].throttle.tolist() == [[0.3, 0.3]] * 3
+
+
+@pytest.mark.parametrize('wrong', [
+    [0.1, 0.1], {'fin_9': 0.1}, 'much', Command(effort=[0.1] * 4),
+])
+def test_a_refused_step_advances_no_group(wrong):
+    rocket, twin = (propulsion_ros.load_vehicles('rocket', count=2) for _ in range(2))
+    lit = {'boosters': [900.0, 900.0, 0.01, 0.0, 0.0, 0.0]}
+    with pytest.raises(CommandError, match='fin'):
+        rocket.step({**lit, 'fins': wrong}, DT)
+    assert rocket.outputs == {}
+    for _ in range(2):
+        output, expected = rocket.step(lit, DT), twin.step(lit, DT)
+    np.testing.assert_array_equal(output['boosters'].position, expected['boosters'].position)
+
+
+def test_the_mass_is_right_before_the_first_step_and_after_a_reset():
+    """It was that without propellant."""
+    robot, params, group = HOPPER
+    many = vehicles_of(ROOT / robot, ROOT / params, 3)
+    full = many.mass.mass.copy()
+    many.step({}, DT)
+    np.testing.assert_allclose(full, many.mass.mass, rtol=1e-12)
+    assert np.all(full > 74.0)
+    many.reset([1], groups={group: {'fuel_ratio': 0.5}})
+    half = many.mass.mass.copy()
+    assert np.all(half[[0, 2]] == full[[0, 2]])
+    assert half[1] < full[1] - 5.0
+    many.step({}, DT)
+    np.testing.assert_allclose(half, many.mass.mass, rtol=1e-12)
+
+
+def test_groups_of_vehicles_are_models():
+    drones = propulsion_ros.load_vehicles('quadrotor', count=2)
+    rotors = drones.groups['rotors']
+    assert rotors.step([4.0] * 4, dt=DT).wrench.shape == (2, 6)
+    assert not rotors.rotor_speed.flags.writeable
+
+
+def one_rotor(batch=(3,)):
+    return Rotors(RotorsParams(names=['a'], max_thrust=9.0, motor_constant=1e-5), batch)
+
+
+@pytest.mark.parametrize(('change', 'text'), [
+    ({'groups': [one_rotor()]}, "'groups': expected Mapping, got list"),
+    ({'groups': {'r': one_rotor((4,))}}, r"'batch': r is made for \(4,\), got \(3,\)"),
+    ({'groups': {'r': one_rotor(())}}, r"'batch': r is made for \(\), got \(3,\)"),
+    ({'body': {}}, "'body': expected BodyParams, got dict"),
+    ({'dry': 1.0}, "'dry': expected MassProperties, got float"),
+    ({'count': 0}, "'count': expected how many robots, 64, got 0"),
+    ({'count': '3'}, "'count': expected how many robots, 64, got '3'"),
+    ({'mass': [1.0]}, r"'mass': expected shape \(\), got \(1,\)"),
+    ({'mass': '1'}, "'mass': expected numbers, got str '1'"),
+    ({'com': [0.0, 0.0]}, r"'com': expected shape \(3,\), got \(2,\)"),
+    ({'com': ['0'] * 3}, "'com': expected numbers, got list"),
+    ({'inertia': [1.0] * 3}, r"'inertia': expected shape \(3, 3\), got \(3,\)"),
+    ({'inertia': [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "'inertia': .* symmetric"),
+])
+def test_what_makes_no_vehicles_is_one_line(change, text):
+    with pytest.raises(ConfigError, match=text):
+        made(**change)
+
+
+def made(count=3, mass=1.0, com=(0, 0, 0), inertia=((1, 0, 0), (0, 1, 0), (0, 0, 1)), **given):
+    own = {'groups': {'r': one_rotor()}, 'body': BodyParams(), 'count': count}
+    return Vehicles(**{'dry': MassProperties(mass, com, inertia), **own, **given})
+
+
+def test_lists_are_a_mass_and_an_inertia_of_no_body_is_a_warning():
+    assert made(com=[0.0, 0.0, 0.1]).mass.com == (0.0, 0.0, 0.1)
+    with pytest.warns(UserWarning, match='inertia of 5 kg m.* above the sum of the others'):
+        made(inertia=np.diag([1.0, 1.0, 5.0]))
+
+
 RANGES = """\
 /**/rotors:
   ros__parameters:
@@ -210,6 +310,23 @@ def test_many_chunks_are_as_few():
     np.testing.assert_allclose(all_._state[:, [0, -1]], few._state, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.parametrize(('wrench', 'dt', 'text'), [
+    (np.ones(3), DT, r'wrench: expected shape \(2, 6\), got \(3,\)'),
+    (1.0, DT, r'wrench: expected shape \(2, 6\), got \(\)'),
+    (['1'] * 6, DT, 'wrench: expected numbers, got list'),
+    (np.ones(6), -0.1, 'dt: expected the seconds'), (np.ones(6), np.nan, 'dt: expected'),
+])
+def test_bodies_are_stepped_alone(wrench, dt, text):
+    mass = MassProperties(2.0, [0.0, 0.1, 0.2], np.diag([1.0, 2.0, 1.5]))
+    one, other = Bodies(BodyParams(), 2), Bodies(BodyParams(), 2)
+    one.step([0.0, 0.0, 30.0, 0.1, 0.0, 0.0], mass, DT)
+    other.step([0.0, 0.0, 30.0, 0.1, 0.0, 0.0], MassRows.of(mass), DT)
+    np.testing.assert_array_equal(one.velocity, other.velocity)
+    assert np.all(one.velocity[:, 2] > 0.0)
+    with pytest.raises(CommandError, match=text):
+        one.step(wrench, mass, dt)
+
+
 def test_body_that_leaves_the_numbers_is_lost_alone_and_found_by_a_reset():
     bodies = Bodies(BodyParams(ground=False), 2)
     mass = MassRows.of(MassProperties(1.0, np.zeros(3), np.eye(3)))
@@ -229,11 +346,11 @@ def test_body_that_leaves_the_numbers_is_lost_alone_and_found_by_a_reset():
     ('rail_length', 3.0), ('drag_over_mach', '0 1 1 2'), ('temperature_offset', 5.0),
 ])
 def test_what_a_batch_does_not_know_is_refused(key, value):
-    with pytest.raises(ConfigError, match=f"'{key}': is known to a single body only"):
+    with pytest.raises(ConfigError, match=f"'{key}': is known to nodes and studies only"):
         Bodies(BodyParams(**{key: value}), 2)
 
 
-@pytest.mark.parametrize('seed', [-1, 1.5, 'a'])
+@pytest.mark.parametrize('seed', [-1, 1.5, 'a', True])
 def test_a_seed_is_a_whole_number(drawn, seed):
     with pytest.raises(ConfigError, match="'seed': expected a whole number of at least 0, got"):
         drawn().reset(seed=seed)
@@ -265,6 +382,15 @@ def all_arrays(vehicles):
     read = [name for name, at in vars(Bodies).items() if isinstance(at, property)]
     bodies = tuple(getattr(vehicles.bodies, name) for name in read if name != 'through_fluid')
     return list(arrays_of((bodies, dict(vehicles.outputs), vehicles.mass)))
+
+
+def test_motion_through_the_fluid_is_a_copy():
+    bodies = Bodies(BodyParams(start_position=[0.0, 0.0, 3.0]), 2)
+    for values in vars(bodies.through_fluid).values():
+        if values is not None and values.flags.writeable:
+            values[...] = 7.0
+    assert bodies.position[:, 2].tolist() == [3.0, 3.0]
+    assert not bodies.angular_velocity.any()
 
 
 @pytest.mark.parametrize('vehicle', [QUADROTOR, HOPPER], ids=['quadrotor', 'hopper'])

@@ -223,9 +223,9 @@ def test_axes_that_are_costly_beside_another_are_named():
                      "got 'pinv'", id='method'),
         pytest.param({'method': 'scaled', 'lower': 0.5},
                      "'method[0]': scaled needs 0 inside the limits, got [0.5, 1]", id='scaled'),
-        pytest.param({'matrix': 'x'}, "'matrix': expected numbers, got 'x'", id='text'),
-        pytest.param({'lower': ['x', 1.0]}, "'lower': expected numbers, got ['x', 1.0]", id='row'),
-        pytest.param({'weights': 1j}, "'weights': expected numbers, got 1j", id='complex'),
+        pytest.param({'matrix': 'x'}, "'matrix': expected numbers, got str 'x'", id='text'),
+        pytest.param({'lower': ['x']}, "'lower': expected numbers, got list ['x']", id='row'),
+        pytest.param({'weights': 1j}, "'weights': expected numbers, got complex 1j", id='complex'),
     ],
 )
 def test_refuses_configuration(change, text):
@@ -239,7 +239,7 @@ def test_refuses_configuration(change, text):
     pytest.param([1.0] * 5, 'wrench: expected shape (..., 6), got (5,)', id='shape'),
     pytest.param([1.0] * 5 + [np.inf],
                  'wrench: expected finite numbers, got [1.0, 1.0, 1.0, 1.0, 1.0, inf]', id='inf'),
-    pytest.param('x', "wrench: expected numbers, got 'x'", id='text'),
+    pytest.param('x', "wrench: expected numbers, got str 'x'", id='text'),
 ])
 def test_refuses_demand(wrench, text):
     with pytest.raises(CommandError) as error:
@@ -250,11 +250,11 @@ def test_refuses_demand(wrench, text):
 @pytest.mark.parametrize(('change', 'text'), [
     ({'axes': 3.0}, "'axes': expected shape (n, 3), got ()"),
     ({'axes': np.ones((2, 4))}, "'axes': expected shape (n, 3), got (2, 4)"),
-    ({'axes': [[1.0], [2.0, 3.0]]}, "'axes': expected numbers, got [[1.0], [2.0, 3.0]]"),
+    ({'axes': [[1.0], [2.0, 3.0]]}, "'axes': expected numbers, got list [[1.0], [2.0, 3.0]]"),
     ({'positions': np.ones((2, 4))}, "'positions': expected shape (2, 3), got (2, 4)"),
     ({'positions': [1.0] * 4}, "'positions': expected shape (2, 3), got (4,)"),
     ({'moment_constants': [1.0] * 3}, "'moment_constants': expected shape (2,), got (3,)"),
-    ({'moment_constants': 'x'}, "'moment_constants': expected numbers, got 'x'"),
+    ({'moment_constants': 'x'}, "'moment_constants': expected numbers, got str 'x'"),
 ])
 def test_refuses_what_makes_no_matrix(change, text):
     values = {'positions': np.zeros((2, 3)), 'axes': np.ones((2, 3)), **change}

@@ -6,11 +6,13 @@ import actuators
 import numpy as np
 import pytest
 
-from propulsion_ros.models import BodyState, Boosters, BoostersParams, Command, Model
+import propulsion_ros
+from propulsion_ros.models import BodyState, Boosters, BoostersParams, Command, Model, Rotors
 from propulsion_ros.models.boosters.params import GimbalsParams
-from propulsion_ros.settings.errors import CommandError
+from propulsion_ros.settings.errors import CommandError, ConfigError
 
 NAN = float('nan')
+OTHER = BoostersParams(names=['a'], max_thrust=1.0, max_fuel_rate=0.1)
 
 
 class Labelled:
@@ -96,9 +98,62 @@ def test_a_model_has_what_its_family_has():
         _ = model.no_such
 
 
+@pytest.mark.parametrize('make', actuators.GIVEN, ids=lambda make: make.__name__)
+def test_what_is_handed_out_is_read_only(make):
+    """It was the memory of the model."""
+    model = Model(make((2,)))
+    for _ in range(2):
+        found = {name: values for name in dir(model) if name[0] != '_'
+                 and isinstance(values := getattr(model, name), np.ndarray)}
+        assert 'safe_command' in found
+        assert [name for name, values in found.items() if values.flags.writeable] == []
+        model.step(dt=0.01)
+
+
+def test_a_state_is_read_by_the_name_that_sets_it():
+    for make, state in ((actuators.boosters, {'fuel_ratio': 0.5, 'gimbal_angle': [0.01, -0.02]}),
+                        (actuators.jets, {'fuel_ratio': 0.25})):
+        model = Model(make((3,)))
+        model.reset([1], state)
+        for name, values in state.items():
+            np.testing.assert_allclose(getattr(model, name)[1, 0], values)
+            assert np.all(getattr(model, name)[0, 0] != values)
+
+
+def test_what_is_set_is_refused():
+    """It did nothing."""
+    model, drones = rotors(), propulsion_ros.load_vehicles('quadrotor', count=2)
+    for owner, name in (
+        *((model, name) for name in ('rotor_speed', 'efficiency', 'allocation_matrix', 'tick')),
+        *((drones, name) for name in ('gravity', 'count', 'groups')), (model.family, 'max_thrust'),
+    ):
+        with pytest.raises(AttributeError, match=f'{name} (cannot be set|is a parameter)'):
+            setattr(owner, name, 5)
+
+
+@pytest.mark.parametrize(('make', 'text'), [
+    (lambda: Rotors({'names': ['a']}), "'params': expected RotorsParams, got dict"),
+    (lambda: Rotors(OTHER), "'params': expected RotorsParams, got BoostersParams"),
+    (lambda: Rotors(batch=(3,), params=OTHER), "'params': expected RotorsParams, got"),
+    (lambda: actuators.rotors(3), r"'batch': expected how many robots, \(64,\) or .*, got 3$"),
+    (lambda: actuators.fins((10**6, 11)), "'batch': expected at most 10000000 robots"),
+    (lambda: Model(actuators.rotors(), (3,)), r"'batch': Rotors is made for \(\), got \(3,\)"),
+    (lambda: Model(actuators.fins((3,)), 3), r"'batch': Fins is made for \(3,\), got 3"),
+])
+def test_what_makes_no_family_is_one_line(make, text):
+    with pytest.raises(ConfigError, match=text) as caught:
+        make()
+    assert '\n' not in str(caught.value)
+
+
+def test_a_model_has_the_batch_of_its_family():
+    model = Model(Model(actuators.rotors((2,))))
+    assert model.step([[1.0, 2.0], [3.0, 4.0]], dt=0.01).wrench.shape == (2, 6)
+
+
 def test_parameters_in_place_of_a_family_are_named():
     with pytest.raises(TypeError, match='a family made of its parameters, got BoostersParams'):
-        Model(BoostersParams(names=['a'], max_thrust=1.0, max_fuel_rate=0.1))
+        Model(OTHER)
 
 
 @pytest.mark.parametrize(('batch', 'words', 'settings', 'text'), [
@@ -130,6 +185,17 @@ def test_parameters_in_place_of_a_family_are_named():
                  r'body: velocity: expected shape \(3,\), got shape \(2,\)', id='body'),
     pytest.param((), [None, BodyState(height=np.ones(2))], {},
                  r'body: height: expected shape \(\), got shape \(2,\)', id='height'),
+    *(pytest.param((), [None, BodyState(**body)], {}, text, id=f'{body}') for body, text in (
+        ({'velocity': [NAN, 0.0, 0.0]}, 'velocity: expected finite numbers, got'),
+        ({'velocity': np.ma.array([1.0, 0.0, 0.0], mask=[1, 0, 0])}, 'velocity: expected finite'),
+        ({'height': np.inf}, 'height: expected finite numbers, got'),
+        ({'up': [0.0, 0.0, 5.0]}, 'up: expected unit vectors, got'),
+        ({'up': [0.0, 0.0, 0.0]}, 'up: expected unit vectors, got'),
+    )),
+    *(pytest.param((), [[1.0, 2.0]], {'dt': dt}, 'dt: expected the seconds', id=f'dt {dt!r}')
+      for dt in ('0.01', True, np.True_)),
+    *(pytest.param((), [[1.0, 2.0]], {'tick': tick}, 'tick: expected a whole', id=f'tick {tick!r}')
+      for tick in (-1, 1.5, True, '1', np.array([1]))),
 ])
 def test_what_cannot_be_used_is_one_line(batch, words, settings, text):
     model = rotors(batch)
@@ -141,6 +207,9 @@ def test_what_cannot_be_used_is_one_line(batch, words, settings, text):
 
 
 @pytest.mark.parametrize('make', [
+    lambda: Command(effort=['4', True, None, 4]), lambda: Command(effort=[None, 4.0]),
+    lambda: Command(effort=[True, False]), lambda: BodyState(velocity=['0', '0', '1']),
+    lambda: BodyState(velocity=[None, 0.0, 0.0]), lambda: BodyState(velocity=np.ones(3, bool)),
     lambda: Command(effort=['a']), lambda: Command([1.0], [[1.0], [1.0, 2.0]]),
     lambda: BodyState(velocity='fast'), lambda: BodyState(velocity=np.array([['a'] * 3] * 9)),
 ])

@@ -5,6 +5,7 @@ import pytest
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.jets.supply import SupplyParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
@@ -128,8 +129,8 @@ def test_a_throttle_is_the_duty_cycle():
     np.testing.assert_allclose(impulse(given, 0.01), efforts, rtol=1e-12)
     assert given[0].flags['saturated'].tolist() == [False, True]
     assert other.command_for(np.array([0.5, 2.0])).tolist() == [0.25, 1.0]
-    with pytest.raises(CommandError, match='a, b: expected position, got effort 1'):
-        run(other, [1.0, 1.0], 0.01, 0.01)
+    with pytest.raises(CommandError, match='a: expected position, got effort 1'):
+        Model(other).step(Command(effort=[1.0, 1.0]), dt=0.01)
 
 
 def test_a_negative_thrust_is_none_and_is_counted():
