@@ -486,9 +486,7 @@ RULES = (
         p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
     ), 'the square of the size of the robot', 'square metres?'),
     Rule('fin_area', 'lift {} at 0.3 rad', (0.02, 50.0), 'N', 'wings of gliders have 20', p.lifts,
-         'its drag', 'square metres, and with the density of water?'),
-    Rule('uncontrolled', '{} of it can be made alone', (99.99, _ENDLESS), '%', 'allocation; where '
-         'an axis is expected', p.unsteered),
+         'its drag', 'square metres, with the density of water? See <axis> of their joints'),
     # Tanks and engines.
     Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
          '0.002, xenon 0.131', r.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
@@ -531,7 +529,8 @@ RULES = (
          'that across', 'are axes swapped, or is that a coefficient, without its area?'),
     *(Rule('drag', 'has only {}', (least, _ENDLESS), unit, 'the best hulls', find,
            'that of its volume', 'give body.drag_area, and body.angular_drag')
-      for least, unit, find in ((0.01, 'm^2', p.undragged), (0.05, 'm^5', p.undamped))),
+      for least, unit, find in (
+          (0.01, 'm^2', p.undragged), (0.05, 'm^5', partial(p.undragged, is_angular=True)))),
     Rule('speed', '{}', (0.0, 1.0), 'm/s', 'faster it cannot go',
          p.currents, 'the speed of its largest force against its drag'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',

@@ -140,7 +140,7 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         found['least'] = found['limit'] * np.where([*map(bool, tables)], 0.12 / 0.05, 1.0)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     if esc := esc_of(params) if _has(params, 'esc_curve') else None:
-        middle = 0.5 * (esc.demand(np.zeros(len(layout.names))) < 0.0)
+        middle = np.where(esc.demand(np.zeros(len(layout.names))) < 0.0, 0.5, 0.0)
         # A speed at throttle 0 is that of idling.
         found['neutral'] = np.where(params.esc_gives == 'speed', 0.0, np.abs(esc.demand(middle)))
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
@@ -310,31 +310,23 @@ def _lifting(robot: RobotLayout) -> tuple[list[Group], FloatArray, list[tuple[fl
 
 
 def lifts(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the lift of the fins of a submerged robot at a usual angle [N], over its drag."""
-    groups, ahead, found = _lifting(robot)
-    area = float(robot.params.drag_area @ np.abs(ahead))
-    # More along itself than across is another mistake.
-    if found and 0.0 < area <= robot.params.drag_area.min() and _is_submerged(robot):
-        lift = max(force for force, *_ in found) * 0.5 * _STALL / _FLOW
-        yield Number('two_lines.area or lifting_surface.span_length or quadratic.lift_constant',
-                     lift, f'at {_SPEED:g} m/s, all fins together ',
-                     0.5 * robot.params.fluid_density * _SPEED**2 * area, 0, groups[0].name)
+    """Yield the lift of the fins of a submerged robot to each side [N], over its drag.
 
-
-def unsteered(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the share of pitch and of yaw of a submerged robot that its fins make [%].
-
-    It is 100 where they or what pushes make a torque.
+    Where they lift hardly, it counts only if nothing else turns the robot about that axis.
     """
-    _, ahead, found = _lifting(robot)
-    made = np.maximum(*np.nan_to_num(np.abs(robot.extremes)))
-    torques, pushed = made[3:], float(made[:3].max())
-    most = max((force for force, *_ in found), default=0.0)
-    for force, _, k in found if len(found) == 2 and _is_submerged(robot) else ():
-        about = int(np.argmax(np.abs(np.cross(ahead, np.eye(3)[k]))))
-        if force < 0.01 * most and torques[about] < 0.05 * pushed * size_of(robot):
-            yield Number('robot', 100.0 * force / most, f'no fin turns it about {"xyz"[about]}: ',
-                         remedy='see <axis> of the joints of fins, or <span>')
+    groups, ahead, found = _lifting(robot)
+    area, made = float(robot.params.drag_area @ np.abs(ahead)), np.max(np.abs(
+        np.nan_to_num(robot.extremes)), axis=0)
+    least, most = made[:3].max() * size_of(robot), max((force for force, *_ in found), default=0.0)
+    # More drag along itself than across is another mistake.
+    is_meant = 0.0 < area <= robot.params.drag_area.min() and _is_submerged(robot)
+    for force, _, k in found if is_meant else ():
+        turn = made[3:] @ np.abs(np.cross(ahead, np.eye(3)[k]))
+        if force > 0.1 * most or turn < 0.05 * least:
+            yield Number('two_lines.area or lifting_surface.span_length or quadratic.lift_constant',
+                         0.5 * _STALL / _FLOW * force,
+                         f'along {"xyz"[k]}, at {_SPEED:g} m/s, fins ',
+                         0.5 * robot.params.fluid_density * _SPEED**2 * area, 0, groups[0].name)
 
 
 def _pressed(robot: RobotLayout) -> Iterator[Number]:
@@ -635,36 +627,22 @@ def lengthwise(robot: RobotLayout) -> Iterator[Number]:
                      f'along {"xyz"[k]}, its length, it ', float(across.min()), k)
 
 
-def undragged(robot: RobotLayout) -> Iterator[Number]:
+def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
     """Yield the drag areas of a robot that is driven under water [m^2], over that of its volume.
 
-    That is V^(2/3), V what its mass displaces. Up a rail it is the largest area.
-    """
-    params = robot.params
-    if _is_driven(robot):
-        of = (robot.body.mass / params.fluid_density)**(2.0 / 3.0)
-        for i, area in enumerate(params.drag_area.tolist()):
-            yield Number('body.drag_area', area, f'in water, along {"xyz"[i]}, it ', of, i)
-    elif params.rail_length and robot.pushing:
-        yield Number('body.drag_area', float(params.drag_area.max()), 'in air it ', LEAST)
-
-
-def undamped(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the angular drags of a robot that is driven under water [m^5], over that of its volume.
-
-    That is V^(2/3) times the cube of the radius of gyration.
+    That is V^(2/3), V what its mass displaces; of angular drags [m^5], times the cube of the radius
+    of gyration. Up a rail it is the largest area.
     """
     params, body = robot.params, robot.body
-    for i, drag in enumerate(params.angular_drag.tolist() if _is_driven(robot) else ()):
-        if body.is_solid and not params.angular_damping[i]:
-            of = (body.mass / params.fluid_density)**(2.0 / 3.0)
-            yield Number('body.angular_drag', drag, f'in water, about {"xyz"[i]}, it ',
-                         of * (body.moments[i] / body.mass)**1.5, i)
-
-
-def _is_driven(robot: RobotLayout) -> bool:
-    is_pushed = any(map(is_in_liquid, robot.pushing))
-    return bool(robot.body.mass and _is_submerged(robot) and is_pushed)
+    key, way = ('angular_drag', 'about') if is_angular else ('drag_area', 'along')
+    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)) and body.is_solid:
+        arms = np.sqrt(np.asarray(body.moments) / body.mass)**(3 * is_angular)
+        of = (body.mass / params.fluid_density)**(2.0 / 3.0) * arms
+        for i in np.flatnonzero((params.angular_damping == 0.0) | (not is_angular)).tolist():
+            yield Number(f'body.{key}', float(getattr(params, key)[i]),
+                         f'in water, {way} {"xyz"[i]}, it ', float(of[i]), i)
+    elif params.rail_length and robot.pushing and not is_angular:
+        yield Number('body.drag_area', float(params.drag_area.max()), 'in air it ', LEAST)
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:

@@ -129,7 +129,11 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
 
 def _of_curves(own: str, other: str) -> tuple[float, float, float]:
     """Return the last numbers of two curves, and one over the other: -1 if turned round."""
-    one, two = (np.array(text.replace(',', ' ').split() or [np.nan], float) for text in (own, other))
+    try:
+        one, two = (np.array(text.replace(',', ' ').split() or ['nan'], float)
+                    for text in (own, other))
+    except ValueError:
+        return math.nan, math.nan, math.nan  # Nothing reads it.
     ends, others = one[[min(1, len(one) - 1), -1]], -two[[-1, min(1, len(two) - 1)]]
     is_turned = np.allclose(ends, others) and one[-1] != two[-1]
     share = -1.0 if is_turned else float(np.abs(one).max() / max(np.abs(two).max(), LEAST))
@@ -164,16 +168,16 @@ def unpaired(robot: RobotLayout) -> Iterator[Number]:
     for group in robot.pushing:
         names, places = group.layout.names, group.layout.position
         alone = [i for i, place in enumerate(places) if not _at(places, place * _MIRROR)]
-        if len(alone) == 2 and len(places) > FEW + 2:
-            (i, k), who = alone, f'from the mirror image of {names[alone[1]]}, {names[alone[0]]} '
+        for i, k in [alone] if len(alone) == 2 and len(places) > FEW + 2 else ():
             apart = float(np.linalg.norm(places[i] - places[k] * _MIRROR))
-            yield Number('position', apart, who, _reach(robot), 3 * i, group.name)
+            yield Number('position', apart, f'from the mirror image of {names[k]}, {names[i]} ',
+                         _reach(robot), 3 * i, group.name)
 
 
 def mirrored(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of each actuator to the mirror image of the one on the other side [deg].
 
-    Joints are at either end. One that pushes in air may instead be symmetric by half a turn about z.
+    Joints are at either end. In air one that pushes may instead be symmetric by half a turn.
     """
     for group in robot.groups:
         layout, family, ends = group.layout, group.steered, [group.layout.axis]
@@ -483,16 +487,15 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
     for number in lifted(robot):
         if number.value > 0.5 * number.of and not robot.params.hulls.names:
             x, y, height = (robot.params.centre_of_buoyancy - robot.body.com).tolist()
-            beside, lean = math.hypot(x, y), math.degrees(math.atan2(math.hypot(x, y), height))
-            remedy = (
-                f'it is {beside:.3g} m beside it, and leans by {lean:.3g} deg at rest: see x and y '
-                'of both' if beside > abs(height) * _LEAN else
-                f'write a z above {robot.body.com[2]:.4g}'
-            )
-            yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', max(
-                beside / _LEAN, _LEAST_HEIGHT
-            ), int(np.argmax(np.abs((x, y)))) if beside > abs(height) * _LEAN else 2, remedy=(
-                f'{remedy}, or see <origin> of the <inertial>: is a sign wrong?'))
+            beside = math.hypot(x, y)
+            is_beside = beside > abs(height) * _LEAN
+            i = int(np.argmax(np.abs((x, y)))) if is_beside else 2
+            yield Number(
+                'body.centre_of_buoyancy', height, 'the centre of buoyancy ',
+                max(beside / _LEAN, _LEAST_HEIGHT), i, remedy=f'write a {"xyz"[i]} '
+                f'{"near" if is_beside else "above"} {robot.body.com[i]:.4g}, or see <origin> of '
+                'the <inertial>: is a sign wrong?' + is_beside *
+                f' It leans by {math.degrees(math.atan2(beside, height)):.3g} deg at rest')
     if robot.afloat:
         yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ', _LEAST_HEIGHT,
                      remedy='wider hulls, or a lower <origin> of the <inertial>')
@@ -504,13 +507,12 @@ def surpluses(robot: RobotLayout) -> Iterator[Number]:
     That is the largest force along any axis, as fins turn what pushes ahead.
     """
     most, params = float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max()), robot.params
-    for number in lifted(robot):
+    is_free = params.fluid_density and not params.hulls.names
+    for number in lifted(robot) if is_free and most > _PUSHED * robot.body.mass else ():
         net = (number.value - number.of) * params.gravity
-        if params.fluid_density and most > _PUSHED * robot.body.mass and not (
-            params.hulls.names or (params.ground and net < 0.0)
-        ):
-            way = 'rises' if net > 0.0 else 'sinks'
-            yield Number('body.displaced_volume', abs(net), f'at rest it {way} by ', most)
+        if net > 0.0 or not params.ground:
+            who = f'at rest it {"rises" if net > 0.0 else "sinks"} by '
+            yield Number('body.displaced_volume', abs(net), who, most)
 
 
 def parts(robot: RobotLayout) -> Iterator[Number]:

@@ -111,8 +111,10 @@ def unidentified(fit: Fit) -> dict[str, str]:
             )
         elif (names := [name for name, column in off.items() if column[i]]):
             reason, shown_by = f'{" and ".join(names)} has another size or sign', 'its unit'
+        # A curve is known as a whole.
         elif (low := next(filter(None, (
-            _poor_channels(fit, k, moves, levels) for k in _numbers_of(fit, i)
+            _poor_channels(fit, k, moves, levels) for k in range(len(values))
+            if k == i or (problem.free_of(k) is problem.free_of(i) and problem.free_of(i).is_curve)
         )), '')):
             reason = f'too little excited: the model explains {low} of what moves'
         elif problem.free_of(i).is_curve:
@@ -126,19 +128,9 @@ def unidentified(fit: Fit) -> dict[str, str]:
     return found
 
 
-def _numbers_of(fit: Fit, i: int) -> list[int]:
-    """Return number i of the search, or all numbers of its curve, which is known as a whole."""
-    own = fit.problem.free_of(i)
-    return [k for k in range(len(fit.values)) if k == i or (
-        own.is_curve and fit.problem.free_of(k) is own)]
-
-
 def _other_sizes(fit: Fit) -> Iterator[tuple[str, FloatArray]]:
-    """Yield channels of another unit after the fit, or without their sign, and how much each
-    parameter changes them.
-    """
-    problem = fit.problem
-    given = problem.given()
+    """Yield channels of another unit or without a sign, and how much each parameter moves them."""
+    problem, given = fit.problem, fit.problem.given()
     for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
         if channel.windows is None:
             predicted = channel.value - fit.residuals[cut] / problem.weights[i]

@@ -48,6 +48,7 @@ from propulsion_ros.models.steering.steered import SteeredFamily, measured_joint
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
@@ -336,6 +337,9 @@ class ActuatorPorts(StampedPorts):
         run = self.core.run(stamps, values, CLOCK if self._has_clock else '')
         if run:
             host.counts.update({'taken': run.count, COMMAND: run.count})
+            if run.steps.effort is not None:
+                self._most = max(self._most, float(np.abs(run.steps.effort).max(initial=0.0)))
+            self._compare(values[:run.count], run.steps)
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
@@ -497,8 +501,8 @@ class ActuatorPorts(StampedPorts):
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         if output.thrusts is not None:
-            self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
-        self._compare(output)
+            self._most = max(self._most, float(np.abs(output.thrusts).max(initial=0.0)))
+        self._compare(self.core.hold.last, output)
         # Commands that push nothing may be intended, so there is no warning of these.
         if not self._was_far and self._far_commands().startswith('every'):
             self._was_far = True
@@ -545,25 +549,31 @@ class ActuatorPorts(StampedPorts):
         )
         return JointRow(position, velocity, effort)
 
-    def _compare(self, output: Output) -> None:
-        """Add up the commands, and the angles and speeds that follow them."""
-        asked = np.abs(self.core.hold.last)
-        self._asked += np.where(asked < _MOST, asked, 0.0)
+    def _compare(self, commands: FloatArray, output: Any) -> None:
+        """Add up commands, (n,) or (t, n), and the angles and speeds that follow them."""
+        asked = np.atleast_2d(np.abs(commands))
+        asked = np.where(asked < _MOST, asked, 0.0)
+        self._asked += asked.sum(axis=0)
         # Count the command too: its thrust may lag behind.
-        efforts = asked[self._is_effort & (asked < _MOST)]
-        self._most = max(self._most, float(efforts.max(initial=0.0)))
+        self._most = max(self._most, float(asked[:, self._is_effort].max(initial=0.0)))
         for field, (own, seen) in [*self._followed.items()]:
             done = getattr(output, field)
             if done is None:
                 # The output has no such field, as for a throttle.
                 del self._followed[field]
             else:
-                self._done[own] += np.abs(done[seen])
+                self._done[own] += np.abs(np.atleast_2d(done)[:, seen]).sum(axis=0)
 
     @property
     def mistake(self) -> str:
         """Description of commands that probably have a wrong unit or sign, or did not push."""
         return self._far_commands() or self._small_commands() or self._unfollowed()
+
+    def conclude(self) -> None:
+        """Log why nothing pushed, or what commands probably mean, at the end of a replay."""
+        lacks = 'no odometry, body.velocity of a table, so no force' * self.core.lacks_motion
+        if text := lacks or self.mistake:
+            self._host.log('warn', text)
 
     def _unfollowed(self) -> str:
         """Describe commands that were all 0, or much larger than the response to them."""
