@@ -411,8 +411,10 @@ RULES = (
              p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
              lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
     Rule('load', 'pushes no more at an advance ratio of {}', (0.2, 5.0), '', 'pitch over diameter: '
-         '0.5 to 1.5', r.of_rows(p.spinning, 'advance_coefficient', lambda s: s.advance),
-         remedy='is its sign wrong, or that of thrust_coefficient, or is it per turn?'),
+         '0.5 to 1.5', r.of_rows(r.actuators, 'advance_coefficient', lambda a: np.where(
+             a.advance_coefficient, -2.0 * math.pi * a.thrust_coefficient / (
+                 a.advance_coefficient * (1.0 - a.wake_fraction)), np.nan,
+         )), remedy='is its sign wrong, or that of thrust_coefficient, or is it per turn?'),
     Rule('spin', 'has an inertia of {}', (0.0, 1.0), 'kg m^2', _USE,
          r.of_rows(p.spinning, 'rotor_inertia', lambda s: s.rotor_inertia, lambda s: s.whole),
          "the robot's"),

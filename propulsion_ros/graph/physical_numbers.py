@@ -95,14 +95,11 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
         drag = speed * np.asarray(getattr(params, 'rotor_drag_coefficient', 0.0))
-        tip, slope = radius * speed, np.asarray(getattr(params, 'advance_coefficient', np.nan))
-        advance = -2.0 * math.pi * np.asarray(getattr(params, 'thrust_coefficient', np.nan)) / (
-            slope * (1.0 - np.asarray(getattr(params, 'wake_fraction', np.nan))))
+        tip = radius * speed
     whole = max(robot.body.moments) if robot.body.is_solid else np.nan
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else tip,
         tip_in_liquid=tip if in_liquid else np.nan,
-        advance=np.where(slope != 0.0, advance, np.nan),
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
         merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
         thrust=thrust, drag=drag, whole=whole,

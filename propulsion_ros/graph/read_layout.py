@@ -88,7 +88,6 @@ class Sources:
             base_link, groups, body.loaded, propellant, params, parachutes, self.links,
             self.angles, self.corners, expects, counted,
             any(own.get('method') == VECTORED for own in allocators),
-            any(key.startswith('body.') for key in self.given.get(BODY, ())),
         )
 
     def has_file(self, node: str, key: str) -> bool:

@@ -124,8 +124,6 @@ class RobotLayout:
     """1 for each part of the wrench that its allocators make exactly, 0 for others, (6,)."""
     is_vectored: bool
     """Whether an allocator turns joints for the wrench."""
-    is_simulated: bool = False
-    """Whether a file has settings of the simulated body."""
 
     @property
     def pushing(self) -> list[Group]:

@@ -62,8 +62,8 @@ _SIDES = (
     (('left', 'port'), ('right', 'starboard')), (('top', 'upper'), ('bottom', 'lower')),
 )
 """Names of the positive and the negative side along each axis."""
-_TEXTS = ('esc_curve', 'output_values')
-"""Curves, which are texts."""
+_CURVES = ('esc_curve', 'output_values')
+"""Texts with the thrusts of an actuator."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or max_command or names')
 """Parameters that determine a thrust."""
@@ -97,6 +97,9 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             along = np.round(group.layout.axis @ group.layout.axis.T, 2)
             is_odd = ((along == 1.0).sum(axis=1) == 1) & ((along == -1.0).sum(axis=1) >= FEW)
             columns['axis'] = np.where(is_odd, -1.0, 1.0).tolist()
+        # A curve counts by its largest thrust.
+        largest = np.abs(np.nan_to_num(group.layout.highest)).tolist()
+        columns |= {key: largest for key in _CURVES if len({*columns.get(key, ())}) > 1}
         # Compare sizes: a sign is a direction. Axes are compared by their component.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
@@ -108,36 +111,19 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
         ) for i in range(len(names))]
         for i, others, is_most in _alike(rows, group.layout.position):
             differing = [k for k, value in enumerate(rows[i]) if value != rows[others[0]][k]]
-            key = list(columns)[differing[0]]
-            own, other = columns[key][i], columns[key][others[0]]
-            if len(differing) == 1 and (key in _TEXTS or isinstance(other, float)):
-                # A direction and a curve cannot be replaced by a number.
-                usual, share = math.nan, 1.0
-                if key in _TEXTS:
-                    own, other, share = _of_curves(own, other)
-                else:
-                    share = rows[i][differing[0]] / max(rows[others[0]][differing[0]], LEAST)
-                    usual = float(other) if key != 'axis' else usual
+            if len(differing) == 1 and isinstance(rows[others[0]][differing[0]], float):
+                (k,), key = differing, list(columns)[differing[0]]
+                own, other = columns[key][i], columns[key][others[0]]
                 whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
                 who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
+                share = rows[i][k] / max(rows[others[0]][k], LEAST)
+                # A direction and a curve cannot be replaced by a number.
+                usual = float(other) if key not in ('axis', *_CURVES) else math.nan
                 index = 3 * i if key == 'axis' else i
                 found = Number(key, share, who, 1.0, index, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
-
-
-def _of_curves(own: str, other: str) -> tuple[float, float, float]:
-    """Return the last numbers of two curves, and one over the other: -1 if turned round."""
-    try:
-        one, two = (np.array(text.replace(',', ' ').split() or ['nan'], float)
-                    for text in (own, other))
-    except ValueError:
-        return math.nan, math.nan, math.nan  # Nothing reads it.
-    ends, others = one[[min(1, len(one) - 1), -1]], -two[[-1, min(1, len(two) - 1)]]
-    is_turned = np.allclose(ends, others) and one[-1] != two[-1]
-    share = -1.0 if is_turned else float(np.abs(one).max() / max(np.abs(two).max(), LEAST))
-    return float(one[-1]), float(two[-1]), share
 
 
 def _alike(rows: Sequence[Any], places: FloatArray) -> Iterator[tuple[int, list[int], bool]]:
@@ -492,7 +478,7 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
             i = int(np.argmax(np.abs((x, y)))) if is_beside else 2
             yield Number(
                 'body.centre_of_buoyancy', height, 'the centre of buoyancy ',
-                max(beside / _LEAN, _LEAST_HEIGHT), i, remedy=f'write a {"xyz"[i]} '
+                max(beside / _LEAN, _LEAST_HEIGHT), i, remedy=f'write {"xyz"[i]} '
                 f'{"near" if is_beside else "above"} {robot.body.com[i]:.4g}, or see <origin> of '
                 'the <inertial>: is a sign wrong?' + is_beside *
                 f' It leans by {math.degrees(math.atan2(beside, height)):.3g} deg at rest')
@@ -659,9 +645,9 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
         volume, of, key = Hulls(params.hulls).volume, mass / _SINKING, 'body.hulls.size'
     found = volume * (params.fluid_density or float(density(params.site_altitude)))
     in_liquid = params.fluid_density > LIQUID
-    # The robot has propellers for water and settings of a body, but is in air.
-    is_body = volume > 0.0 or robot.is_simulated
-    lacks = is_body and not in_liquid and any(map(is_in_liquid, robot.groups))
+    # The robot has propellers for water, and a volume or no ground, but is in air.
+    is_meant = volume > 0.0 or not params.ground
+    lacks = is_meant and not in_liquid and any(map(is_in_liquid, robot.groups))
     if mass and (in_liquid or lacks or found > mass):
         yield Number(key, found, f'{volume:g} m^3 ' + 'of air ' * lacks, of, remedy=(
             'give body.fluid_density, 1000 or 1025 in water' if lacks else ''
