@@ -48,7 +48,6 @@ from propulsion_ros.models.steering.steered import SteeredFamily, measured_joint
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
-from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.stamped_inputs import Ordering
 
 _FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
@@ -337,9 +336,10 @@ class ActuatorPorts(StampedPorts):
         run = self.core.run(stamps, values, CLOCK if self._has_clock else '')
         if run:
             host.counts.update({'taken': run.count, COMMAND: run.count})
-            if run.steps.effort is not None:
-                self._most = max(self._most, float(np.abs(run.steps.effort).max(initial=0.0)))
-            self._compare(values[:run.count], run.steps)
+            # Efforts are commands, whose thrust may lag behind, or thrusts.
+            rows = values[:run.count, self._is_effort], run.steps.effort
+            for each in rows if run.steps.effort is not None else rows[:1]:
+                self._most = max(self._most, float(np.nan_to_num(np.abs(each)).max(initial=0.0)))
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
@@ -502,7 +502,7 @@ class ActuatorPorts(StampedPorts):
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         if output.thrusts is not None:
             self._most = max(self._most, float(np.abs(output.thrusts).max(initial=0.0)))
-        self._compare(self.core.hold.last, output)
+        self._compare(output)
         # Commands that push nothing may be intended, so there is no warning of these.
         if not self._was_far and self._far_commands().startswith('every'):
             self._was_far = True
@@ -549,20 +549,20 @@ class ActuatorPorts(StampedPorts):
         )
         return JointRow(position, velocity, effort)
 
-    def _compare(self, commands: FloatArray, output: Any) -> None:
-        """Add up commands, (n,) or (t, n), and the angles and speeds that follow them."""
-        asked = np.atleast_2d(np.abs(commands))
-        asked = np.where(asked < _MOST, asked, 0.0)
-        self._asked += asked.sum(axis=0)
+    def _compare(self, output: Output) -> None:
+        """Add up the commands, and the angles and speeds that follow them."""
+        asked = np.abs(self.core.hold.last)
+        self._asked += np.where(asked < _MOST, asked, 0.0)
         # Count the command too: its thrust may lag behind.
-        self._most = max(self._most, float(asked[:, self._is_effort].max(initial=0.0)))
+        efforts = asked[self._is_effort & (asked < _MOST)]
+        self._most = max(self._most, float(efforts.max(initial=0.0)))
         for field, (own, seen) in [*self._followed.items()]:
             done = getattr(output, field)
             if done is None:
                 # The output has no such field, as for a throttle.
                 del self._followed[field]
             else:
-                self._done[own] += np.abs(np.atleast_2d(done)[:, seen]).sum(axis=0)
+                self._done[own] += np.abs(done[seen])
 
     @property
     def mistake(self) -> str:
@@ -570,9 +570,9 @@ class ActuatorPorts(StampedPorts):
         return self._far_commands() or self._small_commands() or self._unfollowed()
 
     def conclude(self) -> None:
-        """Log why nothing pushed, or what commands probably mean, at the end of a replay."""
+        """Log why nothing pushed at the end of a replay."""
         lacks = 'no odometry, body.velocity of a table, so no force' * self.core.lacks_motion
-        if text := lacks or self.mistake:
+        if text := lacks or self._small_commands():
             self._host.log('warn', text)
 
     def _unfollowed(self) -> str:
