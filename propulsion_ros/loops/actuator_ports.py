@@ -337,9 +337,10 @@ class ActuatorPorts(StampedPorts):
         if run:
             host.counts.update({'taken': run.count, COMMAND: run.count})
             # Efforts are commands, whose thrust may lag behind, or thrusts.
-            rows = values[:run.count, self._is_effort], run.steps.effort
-            for each in rows if run.steps.effort is not None else rows[:1]:
-                self._most = max(self._most, float(np.nan_to_num(np.abs(each)).max(initial=0.0)))
+            for each in (values[:run.count, self._is_effort], run.steps.effort):
+                if each is not None:
+                    most = np.nan_to_num(np.abs(each)).max(initial=0.0)
+                    self._most = max(self._most, float(most))
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
