@@ -174,6 +174,7 @@ def underwater(random_, count):
         'fluid_density': 1025.0, 'ground': 'false', 'displaced_volume': 1.01 * mass / 1025.0,
         'centre_of_buoyancy': [com[0], 0.0, com[2] + u(0.05, 0.2) * tall],
         'drag_area': [0.8 * wide * tall, long * tall, long * wide],
+        'angular_drag': [0.02 * tall * wide**4, 0.02 * wide * long**4, 0.02 * tall * long**4],
     }
     return robot
 

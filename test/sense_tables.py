@@ -37,9 +37,9 @@ def units() -> str:
 
 def usual(rule: Rule) -> str:
     """Return the usual range of a rule, as a multiple of something where it is one."""
-    if not rule.of:
-        return rule.words()
-    return f'{replace(rule, unit="").words()} times {rule.of} [{rule.unit or "1"}]'
+    text = rule.words() if not rule.of else (
+        f'{replace(rule, unit="").words()} times {rule.of} [{rule.unit or "1"}]')
+    return text.replace('at most', '≤').replace('at least', '≥')
 
 
 def source(rule: Rule) -> str:

@@ -341,6 +341,8 @@ RULES = (
          remedy='is its <joint> or <link> that of another one, or a sign in its <origin> wrong?'),
     Rule('mirror', 'turned by {}', (0.0, 2.0), 'deg', _SHAPE, n.mirrored,
          remedy='is a sign in its rpy, its <axis> or <limit>, or those of its joint wrong?'),
+    Rule('mirror', 'is {} away', (0.0, 0.05), 'm', _SHAPE, n.unpaired, 'the reach of actuators',
+         'is a number in its <origin> wrong?'),
     Rule('odd_one', '{} times that', (0.25, 4.0), '', '', n.odd_ones, remedy='is that a slip?'),
     Rule('one_sided', '{} that nothing takes away', (0.0, n.ONE_SIDED), 'N m',
          'a body that only turns one way', n.torques_left, 'the largest torque',
@@ -358,8 +360,8 @@ RULES = (
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
     Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
          'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
-    Rule('capsizes', 'is {} above the centre of mass', (0.0, _ENDLESS), 'm', 'what floats turns '
-         'over otherwise', n.float_heights),
+    Rule('capsizes', 'is {} above the centre of mass', (1.0, _ENDLESS), 'm', _SHAPE,
+         n.float_heights, 'how far it is beside it, over tan 20 deg,'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
          'see <origin> of its joint?'),
     *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'boxes have 0.58', find,
@@ -381,6 +383,8 @@ RULES = (
          'kgf, and kg? What gas carries has a body.displaced_volume'),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
+    Rule('buoyancy', '{}', (0.0, 0.35), 'N', _USE, n.surpluses, 'its largest force',
+         'give its mass, body.displaced_volume and body.fluid_density'),
     Rule('buoyancy', 'lifts {}', (0.3, 10.0), 'kg', 'what swims has 1, crawlers of steel 0.3; what '
          'floats at least 1', n.lifted, 'the mass, of hulls over 0.3,', 'give the volume of water '
          'that it takes, in m^3, or the size of hulls in m'),
@@ -406,6 +410,11 @@ RULES = (
          '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
              p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
              lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
+    Rule('load', 'pushes no more at an advance ratio of {}', (0.2, 5.0), '', 'pitch over diameter: '
+         '0.5 to 1.5', r.of_rows(r.actuators, 'advance_coefficient', lambda a: np.where(
+             a.advance_coefficient, -2.0 * math.pi * a.thrust_coefficient / (
+                 a.advance_coefficient * (1.0 - a.wake_fraction)), np.nan,
+         )), remedy='is its sign wrong, or that of thrust_coefficient, or is it per turn?'),
     Rule('spin', 'has an inertia of {}', (0.0, 1.0), 'kg m^2', _USE,
          r.of_rows(p.spinning, 'rotor_inertia', lambda s: s.rotor_inertia, lambda s: s.whole),
          "the robot's"),
@@ -425,6 +434,12 @@ RULES = (
     Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
          r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
          'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
+    Rule('reach', 'gets {} by its curve in neutral', (0.0, 0.05), 'N', _USE, r.of_rows(
+        p.ends, 'esc_curve', lambda e: e.neutral, lambda e: e.full
+    ), 'that at full throttle', 'neutral is throttle 0, or 0.5 with reverse'),
+    Rule('reach', 'pushes only beyond {}', (0.0, 0.25), 'N', _USE, r.of_rows(
+        p.ends, 'thrust_deadband', lambda e: e.thrust_deadband, lambda e: e.forth
+    ), 'its largest thrust'),
     Rule('reach', 'is cut by max_thrust at throttle {}', (1.0, _ENDLESS), '', _USE, r.of_rows(
         p.ends, 'max_thrust', lambda e: e.cut
     ), remedy='is that the largest thrust, as esc_curve has it?'),
@@ -472,6 +487,8 @@ RULES = (
     Rule('fin_area', 'has {}', (2e-4, 4.0), 'm^2', _SIZE, r.of_rows(
         p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
     ), 'the square of the size of the robot', 'square metres?'),
+    Rule('fin_area', 'lift {} at 0.3 rad', (0.02, 50.0), 'N', 'wings of gliders have 20', p.lifts,
+         'its drag', 'square metres, with the density of water? See <axis> of their joints'),
     # Tanks and engines.
     Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
          '0.002, xenon 0.131', r.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
@@ -512,9 +529,11 @@ RULES = (
          'the size of the robot^5', 'm^5, without the density?'),
     Rule('drag', 'has {}', (0.0, 1.0), 'm^2', _SHAPE, p.lengthwise,
          'that across', 'are axes swapped, or is that a coefficient, without its area?'),
-    Rule('drag', 'has no drag', (1e-9, _ENDLESS), 'm^2', 'fluids', p.undragged,
-         remedy='give body.drag_area, and body.angular_drag'),
-    Rule('speed', 'the fluid carries it away at {}', (0.0, 1.0), 'm/s', 'faster it cannot go',
+    *(Rule('drag', 'has only {}', (least, _ENDLESS), unit, 'the best hulls', find,
+           'that of its volume', 'give body.drag_area, and body.angular_drag')
+      for least, unit, find in (
+          (0.01, 'm^2', p.undragged), (0.05, 'm^5', partial(p.undragged, is_angular=True)))),
+    Rule('speed', '{}', (0.0, 1.0), 'm/s', 'faster it cannot go',
          p.currents, 'the speed of its largest force against its drag'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),

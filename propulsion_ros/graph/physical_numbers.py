@@ -95,10 +95,11 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
         drag = speed * np.asarray(getattr(params, 'rotor_drag_coefficient', 0.0))
+        tip = radius * speed
     whole = max(robot.body.moments) if robot.body.is_solid else np.nan
     return Rows(
-        group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else radius * speed,
-        tip_in_liquid=radius * speed if in_liquid else np.nan,
+        group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else tip,
+        tip_in_liquid=tip if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
         merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
         thrust=thrust, drag=drag, whole=whole,
@@ -112,8 +113,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     ``forth`` and ``reverse`` are the thrusts, ``limit`` is the given limit of the first [N]. For a
     table ``fastest`` is its last speed, ``asked`` the largest commanded speed [rad/s], and
     ``disorder`` the number of its speeds that do not rise. ``full`` is the output of a curve at a
-    throttle of 1, ``needed`` the output that the limit needs [N or rad/s], and ``cut`` the throttle
-    for it, 1 if it is near.
+    throttle of 1, ``neutral`` at 0, or at 0.5 of one that pushes both ways, ``needed`` the output
+    that the limit needs [N or rad/s], and ``cut`` the throttle for it, 1 if it is near.
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.has_thrusts):
@@ -136,6 +137,9 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         found['least'] = found['limit'] * np.where([*map(bool, tables)], 0.12 / 0.05, 1.0)
         found['asked'] = np.where(asked < NO_LIMIT, asked, np.nan)
     if esc := esc_of(params) if _has(params, 'esc_curve') else None:
+        middle = np.where(esc.demand(np.zeros(len(layout.names))) < 0.0, 0.5, 0.0)
+        # A speed at throttle 0 is that of idling.
+        found['neutral'] = np.where(params.esc_gives == 'speed', 0.0, np.abs(esc.demand(middle)))
         constant = getattr(params, 'motor_constant', np.nan) if params.esc_gives == 'speed' else 1.0
         found['full'] = esc.demand(np.ones(len(layout.names)))
         found['needed'] = (found['limit'] / constant) ** (0.5 if params.esc_gives == 'speed' else 1)
@@ -269,13 +273,28 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
     For fins that is torque over force in a flow that comes a little from either side.
     """
     yield from _pressed(robot)
+    groups, ahead, found = _lifting(robot)
+    most = max((force for force, *_ in found), default=0.0)
+    for force, arm, k in found:
+        if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
+            i = int(np.argmax(groups[0].layout.position @ ahead))
+            remedy = 'a chord along -x points astern; see <chord>, and rpy of the joint'
+            yield Number('position', arm, f'all lift along {"xyz"[k]} together ', size_of(robot),
+                         3 * i, groups[0].name, remedy if ahead[0] < -_STRAIGHT else '')
+
+
+def _lifting(robot: RobotLayout) -> tuple[list[Group], FloatArray, list[tuple[float, float, int]]]:
+    """Return the groups of fins, their mean chord, and their lift in a flow a little from a side.
+
+    Of each side that is the force against it [N], how far ahead it acts [m], and the axis.
+    """
     groups = [group for group in robot.groups
               if group.family.facts.force == LIFT and _has(group.params, 'chord')]
     chords = np.vstack([np.zeros((0, 3)), *(group.params.chord for group in groups)])
+    found = list[tuple[float, float, int]]()
     if not robot.body.mass or not len(chords):
-        return
+        return groups, np.zeros(3), found
     ahead = (chords / np.linalg.norm(chords, axis=1, keepdims=True)).mean(axis=0)
-    found = list[tuple[float, float, str]]()
     for k in np.flatnonzero(np.abs(ahead) < _ASKEW).tolist():
         side = np.eye(3)[k]
         wrench = np.sum([way * _in_flow(group.family, ahead + way * _FLOW * side)
@@ -283,14 +302,28 @@ def margins(robot: RobotLayout) -> Iterator[Number]:
         torque = wrench[3:] - np.cross(robot.body.com, wrench[:3])
         # A force against the flow counts as positive.
         force = float(-wrench[k])
-        found.append((force, -float(torque @ np.cross(ahead, side)) / max(force, LEAST), 'xyz'[k]))
-    most = max((force for force, *_ in found), default=0.0)
-    for force, arm, axis in found:
-        if force > 0.1 * most and np.linalg.norm(ahead) > _STRAIGHT:
-            i = int(np.argmax(groups[0].layout.position @ ahead))
-            remedy = 'a chord along -x points astern; see <chord>, and rpy of the joint'
-            yield Number('position', arm, f'all lift along {axis} together ', size_of(robot),
-                         3 * i, groups[0].name, remedy if ahead[0] < -_STRAIGHT else '')
+        found.append((force, -float(torque @ np.cross(ahead, side)) / max(force, LEAST), k))
+    return groups, ahead, found
+
+
+def lifts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the lift of the fins of a submerged robot to each side [N], over its drag.
+
+    Where they lift hardly, it counts only if nothing else turns the robot about that axis.
+    """
+    groups, ahead, found = _lifting(robot)
+    area, made = float(robot.params.drag_area @ np.abs(ahead)), np.max(np.abs(
+        np.nan_to_num(robot.extremes)), axis=0)
+    least, most = made[:3].max() * size_of(robot), max((force for force, *_ in found), default=0.0)
+    # More drag along itself than across is another mistake.
+    is_meant = 0.0 < area <= robot.params.drag_area.min() and _is_submerged(robot)
+    for force, _, k in found if is_meant else ():
+        turn = made[3:] @ np.abs(np.cross(ahead, np.eye(3)[k]))
+        if force > 0.1 * most or turn < 0.05 * least:
+            yield Number('two_lines.area or lifting_surface.span_length or quadratic.lift_constant',
+                         0.5 * _STALL / _FLOW * force,
+                         f'along {"xyz"[k]}, at {_SPEED:g} m/s, fins ',
+                         0.5 * robot.params.fluid_density * _SPEED**2 * area, 0, groups[0].name)
 
 
 def _pressed(robot: RobotLayout) -> Iterator[Number]:
@@ -591,12 +624,22 @@ def lengthwise(robot: RobotLayout) -> Iterator[Number]:
                      f'along {"xyz"[k]}, its length, it ', float(across.min()), k)
 
 
-def undragged(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the largest drag area of a robot that is driven under water, or up a rail [m^2]."""
-    is_driven = _is_submerged(robot) and any(map(is_in_liquid, robot.pushing))
-    if is_driven or (robot.params.rail_length and robot.pushing):
-        yield Number('body.drag_area', float(robot.params.drag_area.max()),
-                     f'in {"water" if is_driven else "air"} it ')
+def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
+    """Yield the drag areas of a robot that is driven under water [m^2], over that of its volume.
+
+    That is V^(2/3), V what its mass displaces; of angular drags [m^5], times the cube of the radius
+    of gyration. Up a rail it is the largest area.
+    """
+    params, body = robot.params, robot.body
+    key, way = ('angular_drag', 'about') if is_angular else ('drag_area', 'along')
+    if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)) and body.is_solid:
+        arms = np.sqrt(np.asarray(body.moments) / body.mass)**(3 * is_angular)
+        of = (body.mass / params.fluid_density)**(2.0 / 3.0) * arms
+        for i in np.flatnonzero((params.angular_damping == 0.0) | (not is_angular)).tolist():
+            yield Number(f'body.{key}', float(getattr(params, key)[i]),
+                         f'in water, {way} {"xyz"[i]}, it ', float(of[i]), i)
+    elif params.rail_length and robot.pushing and not is_angular:
+        yield Number('body.drag_area', float(params.drag_area.max()), 'in air it ', LEAST)
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
@@ -619,15 +662,25 @@ def dampings(robot: RobotLayout) -> Iterator[Number]:
 
 
 def currents(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the speed of the fluid [m/s], over that at which drag equals the largest force."""
+    """Yield the speed of the fluid [m/s], over that at which drag equals the largest force.
+
+    Under water, that of a start too, and of its ends as it turns.
+    """
     params, push = robot.params, float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max())
     area, speed = params.drag_area[params.drag_area > 0.0], float(np.linalg.norm(params.current))
-    if len(area) and push and speed:
+    if len(area) and push:
         # Only a part of floating hulls is in the water.
         fluid = (params.fluid_density or fluid_of(robot)) * (0.25 if params.hulls.names else 1.0)
         own = math.sqrt(2.0 * push / (fluid * float(area.min())))
         i = int(np.argmax(np.abs(params.current)))
-        yield Number('body.current', speed, '', own, i)
+        yield Number('body.current', speed, 'the fluid carries it away at ', own, i)
+        start, turn = params.start_velocity, params.start_angular_velocity
+        for key, value, who in (
+            ('velocity', start - params.current * start.any(), 'it starts at '),
+            ('angular_velocity', turn * size_of(robot), 'it starts to turn, its ends at '),
+        ) if _is_submerged(robot) else ():
+            i = int(np.argmax(np.abs(value)))
+            yield Number(f'body.start_{key}', float(np.linalg.norm(value)), who, own, i)
 
 
 def starts(robot: RobotLayout) -> Iterator[Number]:

@@ -28,7 +28,8 @@ _FEW = 4  # doubted rows or links that are tried one by one
 _OFFERED = 3  # most numbers that a line offers
 _FAR = 20.0  # least factor between units that usual ranges can distinguish
 _FOLLOWING = {
-    'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled'),
+    'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled', 'mirror'),
+    'fluid': ('fin_area',),
     'impulse': ('propellant', 'burnt'),
     'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
     'reach': ('airborne', 'tip_speed', 'hover'),

@@ -62,6 +62,8 @@ _SIDES = (
     (('left', 'port'), ('right', 'starboard')), (('top', 'upper'), ('bottom', 'lower')),
 )
 """Names of the positive and the negative side along each axis."""
+_CURVES = ('esc_curve', 'output_values')
+"""Texts with the thrusts of an actuator."""
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or max_command or names')
 """Parameters that determine a thrust."""
@@ -69,6 +71,9 @@ _MIRROR, _HALF_TURN = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0])
 """Factors of a vector for its mirror image on the other side, and for half a turn about z."""
 _SAME = 1e-3  # places are the same if they are nearer, over their distance from the origin
 _SINKING = 0.3  # fluid that crawlers displace, over their mass
+_PUSHED = 0.03  # least acceleration of what propellers push, as of rule `propellers` [m/s^2]
+_LEAN = math.tan(math.radians(20.0))  # largest lean of what floats in water at rest
+_LEAST_HEIGHT = 1e-6  # of the centre of buoyancy above that of mass, by which it stands up [m]
 _LITTLE = 1e-4  # angle that is as large as its sine [rad], or a torque over the largest one
 
 
@@ -87,6 +92,14 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
         # Find a rotor that points another way than all others.
         if len(names) == max(counts, default=0) + 1 and is_in_air(group):
             columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
+        # Find a thruster that points against all others along its line.
+        if is_in_liquid(group):
+            along = np.round(group.layout.axis @ group.layout.axis.T, 2)
+            is_odd = ((along == 1.0).sum(axis=1) == 1) & ((along == -1.0).sum(axis=1) >= FEW)
+            columns['axis'] = np.where(is_odd, -1.0, 1.0).tolist()
+        # A curve counts by its largest thrust.
+        largest = np.abs(np.nan_to_num(group.layout.highest)).tolist()
+        columns |= {key: largest for key in _CURVES if len({*columns.get(key, ())}) > 1}
         # Compare sizes: a sign is a direction. Axes are compared by their component.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
@@ -104,9 +117,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
                 whose = 'others have' if is_most else f'its mirror image {names[others[0]]} has'
                 who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
                 share = rows[i][k] / max(rows[others[0]][k], LEAST)
-                # A direction cannot be replaced by a number.
-                usual = float(other) if key != 'axis' else math.nan
-                found = Number(key, share, who, 1.0, i, group.name, usual=usual)
+                # A direction and a curve cannot be replaced by a number.
+                usual = float(other) if key not in ('axis', *_CURVES) else math.nan
+                index = 3 * i if key == 'axis' else i
+                found = Number(key, share, who, 1.0, index, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
                     found, key=f'{paths[i]}/mass', index=None, block=''
                 )
@@ -132,10 +146,24 @@ def _at(places: FloatArray, place: FloatArray) -> list[int]:
     return list(np.flatnonzero(apart <= _SAME * np.linalg.norm(place)).tolist())
 
 
+def unpaired(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far one of two actuators is from the mirror image of the other [m].
+
+    All others, of which there are four or more, are at that of one of them.
+    """
+    for group in robot.pushing:
+        names, places = group.layout.names, group.layout.position
+        alone = [i for i, place in enumerate(places) if not _at(places, place * _MIRROR)]
+        for i, k in [alone] if len(alone) == 2 and len(places) > FEW + 2 else ():
+            apart = float(np.linalg.norm(places[i] - places[k] * _MIRROR))
+            yield Number('position', apart, f'from the mirror image of {names[k]}, {names[i]} ',
+                         _reach(robot), 3 * i, group.name)
+
+
 def mirrored(robot: RobotLayout) -> Iterator[Number]:
     """Yield the angle of each actuator to the mirror image of the one on the other side [deg].
 
-    Joints are at either end. A group that pushes may instead be symmetric by half a turn about z.
+    Joints are at either end. In air one that pushes may instead be symmetric by half a turn.
     """
     for group in robot.groups:
         layout, family, ends = group.layout, group.steered, [group.layout.axis]
@@ -145,7 +173,8 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
             ends = [family.carried(group.matrix, end)[:3].T for end in limits]
         alike = (np.abs(layout.axis @ layout.axis.T) > _ALONG).sum(axis=1)
         ways = [_MIRROR]
-        if group.has_thrusts and all(_at(places, place * _HALF_TURN) for place in places):
+        is_half = group.has_thrusts and not is_in_liquid(group)
+        if is_half and all(_at(places, place * _HALF_TURN) for place in places):
             ways.append(_HALF_TURN)
         found = list[list[Number]]()
         for way in ways:
@@ -186,19 +215,31 @@ def short_lags(robot: RobotLayout) -> Iterator[Number]:
                     found, key=f'update_rate or {key}', index=None,
                     remedy=f'an update_rate above {1.0 / lag:.4g} Hz, or a lag of 0 for none',
                 )
+        for i, kind in enumerate(getattr(group.params, 'dynamics', ()) if is_spun(group) else ()):
+            if kind == 'first_order' and group.params.time_constant[i] == 0.0:
+                yield Number('time_constant', 0.0, f'{names[i]}, of first_order, ', 1.0 / rate, i,
+                             group.name, 'write its time_constant, or dynamics zero_order')
+        damping = robot.params.angular_damping
+        for k in np.flatnonzero(damping).tolist() if robot.body.is_solid else ():
+            yield Number('body.angular_damping', robot.body.moments[k] / float(damping[k]), (
+                f'its turn about {"xyz"[k]} '), 1.0 / rate, k, remedy='N m s/rad?')
 
 
 def distances(robot: RobotLayout) -> Iterator[Number]:
     """Yield the distances of actuators that push the same way, and of tanks [m].
 
-    Rotors in air have no place for another one, even if it is tilted against them.
+    Rotors in air have no place for another one, even if it is tilted against them; propellers in
+    water have none for one that is not their other direction.
     """
-    for is_rotor, alike in ((True, _ACROSS), (False, _ALONG)):
+    for is_rotor, in_water, alike in (
+        (True, False, _ACROSS), (False, True, -_ALONG), (False, False, _ALONG)
+    ):
         yield from _near([(
             Number('position', 0.0, layout.names[i], 1.0, 3 * i, group.name), place, layout.axis[i]
-        ) for group in robot.groups if is_in_air(group) is is_rotor
+        ) for group in robot.groups
+            if (is_in_air(group), is_in_liquid(group)) == (is_rotor, in_water)
             for layout in (group.layout,) for i, place in enumerate(layout.position)
-        ], ' acts the same way, and', alike)
+        ], '' if in_water else ' acts the same way, and', alike)
     for group in robot.groups:
         # Tanks in base_link itself have no place of their own.
         yield from _near([
@@ -431,13 +472,33 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
     """Yield the height of the centre of buoyancy above that of mass, if buoyancy carries [m]."""
     for number in lifted(robot):
         if number.value > 0.5 * number.of and not robot.params.hulls.names:
-            height = float(robot.params.centre_of_buoyancy[2] - robot.body.com[2])
-            yield Number('body.centre_of_buoyancy', height, 'the centre of buoyancy ', index=2,
-                         remedy=f'write a z above {robot.body.com[2]:.4g}, or see <origin> of the '
-                         '<inertial>: is a sign wrong?')
+            x, y, height = (robot.params.centre_of_buoyancy - robot.body.com).tolist()
+            beside = math.hypot(x, y)
+            is_beside = beside > abs(height) * _LEAN
+            i = int(np.argmax(np.abs((x, y)))) if is_beside else 2
+            yield Number(
+                'body.centre_of_buoyancy', height, 'the centre of buoyancy ',
+                max(beside / _LEAN, _LEAST_HEIGHT), i, remedy=f'write {"xyz"[i]} '
+                f'{"near" if is_beside else "above"} {robot.body.com[i]:.4g}, or see <origin> of '
+                'the <inertial>: is a sign wrong?' + is_beside *
+                f' It leans by {math.degrees(math.atan2(beside, height)):.3g} deg at rest')
     if robot.afloat:
-        yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ',
+        yield Number('body.hulls.size', robot.afloat[1], 'the metacentre ', _LEAST_HEIGHT,
                      remedy='wider hulls, or a lower <origin> of the <inertial>')
+
+
+def surpluses(robot: RobotLayout) -> Iterator[Number]:
+    """Yield by how much buoyancy and weight of a submerged robot differ [N], over its thrust.
+
+    That is the largest force along any axis, as fins turn what pushes ahead.
+    """
+    most, params = float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max()), robot.params
+    is_free = params.fluid_density and not params.hulls.names
+    for number in lifted(robot) if is_free and most > _PUSHED * robot.body.mass else ():
+        net = (number.value - number.of) * params.gravity
+        if net > 0.0 or not params.ground:
+            who = f'at rest it {"rises" if net > 0.0 else "sinks"} by '
+            yield Number('body.displaced_volume', abs(net), who, most)
 
 
 def parts(robot: RobotLayout) -> Iterator[Number]:
@@ -584,8 +645,9 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
         volume, of, key = Hulls(params.hulls).volume, mass / _SINKING, 'body.hulls.size'
     found = volume * (params.fluid_density or float(density(params.site_altitude)))
     in_liquid = params.fluid_density > LIQUID
-    # The robot has propellers for water and a volume, but is in air.
-    lacks = volume > 0.0 and not in_liquid and any(map(is_in_liquid, robot.groups))
+    # The robot has propellers for water, and a volume or no ground, but is in air.
+    is_meant = volume > 0.0 or not params.ground
+    lacks = is_meant and not in_liquid and any(map(is_in_liquid, robot.groups))
     if mass and (in_liquid or lacks or found > mass):
         yield Number(key, found, f'{volume:g} m^3 ' + 'of air ' * lacks, of, remedy=(
             'give body.fluid_density, 1000 or 1025 in water' if lacks else ''

@@ -74,6 +74,13 @@ def is_still(channel: Channel) -> bool:
     return bool(np.ptp(channel.value) <= _DEAD * np.abs(channel.value).max())
 
 
+def has_one_sign(channel: Channel, predicted: FloatArray) -> bool:
+    """Return whether a force keeps its sign although its prediction before the fit does not."""
+    shares = [float(min(-low, high, key=abs) / max(-low, high, _NOTHING)) for low, high in (
+        np.percentile(each, (1.0, 99.0)) for each in (predicted, channel.value))]
+    return channel.unit == 'N' and shares[0] > _BOTH_WAYS > 2.0 * abs(shares[1])
+
+
 def unidentified(fit: Fit) -> dict[str, str]:
     """Return the reason for each parameter that the data do not identify, by name."""
     found: dict[str, str] = {}
@@ -98,8 +105,12 @@ def unidentified(fit: Fit) -> dict[str, str]:
                 'fitted'
             )
         elif (names := [name for name, column in off.items() if column[i]]):
-            reason, shown_by = f'{" and ".join(names)} has another size', 'its unit'
-        elif (low := _poor_channels(fit, i, moves, levels)):
+            reason, shown_by = f'{" and ".join(names)} has another size or sign', 'its unit'
+        # A curve is known as a whole.
+        elif (low := next(filter(None, (
+            _poor_channels(fit, k, moves, levels) for k in range(len(values))
+            if k == i or (problem.free_of(k) is problem.free_of(i) and problem.free_of(i).is_curve)
+        )), '')):
             reason = f'too little excited: the model explains {low} of what moves'
         elif problem.free_of(i).is_curve:
             continue
@@ -113,13 +124,14 @@ def unidentified(fit: Fit) -> dict[str, str]:
 
 
 def _other_sizes(fit: Fit) -> Iterator[tuple[str, FloatArray]]:
-    """Yield channels of another unit after the fit, and how much each parameter changes them."""
-    problem = fit.problem
+    """Yield channels of another unit or without a sign, and how much each parameter moves them."""
+    problem, given = fit.problem, fit.problem.given()
     for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
         if channel.windows is None:
             predicted = channel.value - fit.residuals[cut] / problem.weights[i]
             times, alike = _multiple(problem, channel, predicted)
-            if alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES:
+            is_off = alike > _MULTIPLE and not 1.0 / _TIMES < times < _TIMES
+            if is_off or has_one_sign(channel, given[i]):
                 yield channel.name, np.abs(fit.jacobian[cut]).sum(axis=0)
 
 
@@ -259,6 +271,7 @@ def whiteness_of(fit: Fit) -> dict[str, dict[str, float | bool]]:
 
 
 _STILL = 0.005  # standard deviation of a constant command, over the largest command
+_BOTH_WAYS = 0.1  # least share of the larger end of a prediction that changes sign
 _DEAD = 1e-6  # range of a channel whose sensor is off, over its largest value
 _CLEAR = 0.3  # least share of the turning that thrusts must explain
 _ALIKE = 0.6  # least similarity (cosine) of the turning to the geometry in the best order
@@ -450,8 +463,14 @@ def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]
 
 
 def still_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield channels that never change although their prediction before the fit does."""
+    """Yield channels that never change, or change sign, although their prediction does."""
     for channel, predicted in zip(problem.channels, before, strict=True):
+        if has_one_sign(channel, predicted):
+            side = 'below' if channel.value.mean() > 0.0 else 'above'
+            yield (
+                f'{channel.name} is never {side} 0, though the commands push both ways; does its '
+                'sensor show only the size?'
+            )
         if is_still(channel) and np.ptp(predicted) > _NOTHING:
             level = f'{channel.value[0]:.4g} {channel.unit}'
             yield f'{channel.name} never changes: it is {level} throughout; is its sensor on?'

@@ -336,6 +336,11 @@ class ActuatorPorts(StampedPorts):
         run = self.core.run(stamps, values, CLOCK if self._has_clock else '')
         if run:
             host.counts.update({'taken': run.count, COMMAND: run.count})
+            # Efforts are commands, whose thrust may lag behind, or thrusts.
+            for each in (values[:run.count, self._is_effort], run.steps.effort):
+                if each is not None:
+                    most = np.nan_to_num(np.abs(each)).max(initial=0.0)
+                    self._most = max(self._most, float(most))
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
@@ -497,7 +502,7 @@ class ActuatorPorts(StampedPorts):
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
         if output.thrusts is not None:
-            self._most = max(self._most, float(output.thrusts.max(initial=0.0)))
+            self._most = max(self._most, float(np.abs(output.thrusts).max(initial=0.0)))
         self._compare(output)
         # Commands that push nothing may be intended, so there is no warning of these.
         if not self._was_far and (line := self._far_commands()).startswith('every'):
@@ -564,6 +569,12 @@ class ActuatorPorts(StampedPorts):
     def mistake(self) -> str:
         """Description of commands that probably have a wrong unit or sign, or did not push."""
         return self._far_commands() or self._small_commands() or self._unfollowed()
+
+    def conclude(self) -> None:
+        """Log why nothing pushed at the end of a replay."""
+        lacks = 'no odometry, body.velocity of a table, so no force' * self.core.lacks_motion
+        if text := lacks or self._small_commands():
+            self._host.log('warn', text)
 
     def _unfollowed(self) -> str:
         """Describe commands that were all 0, or much larger than the response to them."""

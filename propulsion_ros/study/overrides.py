@@ -14,6 +14,7 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 
+from propulsion_ros.graph.doubts import merged, value_doubts
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
 from propulsion_ros.graph.node_config import read_setting
 from propulsion_ros.graph.simulation import BODY
@@ -134,16 +135,16 @@ class Base:
         for setting in self._settings_of(node):
             with suppress(AttributeError):
                 return np.asarray(attrgetter(key)(setting)).tolist()
-        name, known = f'{node}.{key}', [each.key for each in self._schema_of(node)]
+        name, known = f'{node}.{key}', [each.key for each in self.schema(node)]
         for error in unknown_keys([key], known) if known else ():
             raise SourceError(name, error.problem)
         raise SourceError(name, 'has no value in the files that a factor could change')
 
     def unit(self, node: str, key: str) -> str:
         """Return the unit of a parameter, '' if it has none."""
-        return next((each.spec.unit for each in self._schema_of(node) if each.key == key), '')
+        return next((each.spec.unit for each in self.schema(node) if each.key == key), '')
 
-    def _schema_of(self, node: str) -> list[Parameter]:
+    def schema(self, node: str) -> list[Parameter]:
         """Return the schema of a node, empty if it is not known."""
         return [each for own in self._settings_of(node) for each in parameters_of(type(own))]
 
@@ -194,6 +195,13 @@ class RobotCases:
             self.warnings = [
                 f'vary: {MASS} is a factor on all masses, {factor:.4g} in case 0; is that in kg?'
             ]
+        # A value that is wrong is refused with its case.
+        with suppress(ConfigError):
+            self.warnings = [*self.warnings, *(
+                f'vary: {node}.{doubt.number.key}: {doubt.text}'
+                for node, values in self._varied(study.case(0))[1].items()
+                for doubt in merged(value_doubts(self._base.schema(node), values, ['unread']))
+            )]
 
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case, and its robot description if that varies."""

@@ -285,6 +285,18 @@ def test_what_differs_keeps_its_sign(old, new, words, tmp_path):
     assert any(words in line for line in warnings_of(path))
 
 
+@pytest.mark.parametrize(('pattern', 'new', 'words'), [
+    ('"0.35 0.2 0" rpy', '"0.35 -0.2 0" rpy', 'front_port is 0 m away'),
+    ('rpy="0 0 0.785398"', 'rpy="0.785398 0 0"', 'is turned by 45 deg'),
+    ('rpy="0 0 .?0.785398"', 'rpy="0 {turn} 0"', 'is -1, where others have 1: -1 times that'),
+], ids=['place', 'order of angles', 'round'])
+def test_one_thruster_of_several_that_is_wrong(pattern, new, words, tmp_path):
+    turns = iter((3.141593, 0, 0, 0))
+    path, text = tmp_path / 'auv.urdf', (HERE.parent / 'examples/auv/auv.urdf').read_text()
+    path.write_text(re.sub(pattern, lambda _: new.format(turn=next(turns)), text))
+    assert any(words in line for line in warnings_of(path))
+
+
 def test_area_of_parachutes_in_another_unit_is_one_line(tmp_path):
     settings = (SHARE / 'config' / 'rocket.yaml').read_text()
     path = tmp_path / 'rocket.yaml'

@@ -429,10 +429,11 @@ def test_a_thruster_that_takes_pulses_is_found(tmp_path, monkeypatch, capsys):
         wanted = np.interp(throttle, places, true)
         speed += (1.0 - np.exp(-0.01 / 0.15)) * (np.sign(wanted) * np.sqrt(abs(wanted)) - speed)
     Path('pwm.csv').write_text('\n'.join(rows))
-    assert cli.main([
+    command = [
         'identify', 'pwm.csv', '--model', 'pwm.urdf', '--params-file', 'pwm.yaml', '--measured',
-        'wrench', '--fit', 'thrusters.time_constant,thrusters.esc_curve',
-    ]) == 0
+        'wrench', '--fit', 'thrusters.time_constant,thrusters.esc_curve', '--output', 'fitted.yaml',
+    ]
+    assert cli.main(command) == 0
     printed = capsys.readouterr()
     report = json.loads(printed.out)
     # A neutral near 0 is known as well as the others.
@@ -442,6 +443,13 @@ def test_a_thruster_that_takes_pulses_is_found(tmp_path, monkeypatch, capsys):
     assert lag == pytest.approx(0.15, abs=0.01)
     assert heights == pytest.approx(true, abs=0.3)
     assert report['warnings'] == []
+
+    # A scale that shows only the size: 13.6 N at neutral were written.
+    Path('fitted.yaml').unlink()
+    Path('pwm.csv').write_text('\n'.join(row.replace(',-', ',') for row in rows))
+    assert cli.main(command) == 1
+    assert 'wrench.force.x is never below 0, though the commands' in capsys.readouterr().err
+    assert not Path('fitted.yaml').exists()
 
 
 def test_a_fit_that_begins_at_a_bound_leaves_it(foreign, capsys):

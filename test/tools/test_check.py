@@ -393,7 +393,7 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         )), (20000, ''),
     )),
     pytest.param('two_stage.yaml', 'body.drag_area: [0.2, 0.2, 0.008]', '', (
-        "two_stage.yaml:2: warning: vehicle: parameter 'body.drag_area': in air it has no drag"
+        "two_stage.yaml:2: warning: vehicle: parameter 'body.drag_area': in air it has only 0 m^2"
     ), id='no drag'),
     pytest.param('two_stage.yaml', 'pressure_noise: 3.0', 'pressure_noise: 300000.0', (
         'pressure_noise of 300000 Pa, expected at most 1000 Pa'
