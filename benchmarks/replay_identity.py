@@ -65,7 +65,7 @@ def offline(
             for moment in moments for topic, kind, message in moment.published
         ]
         names = [host.name for host in robot.hosts]
-    return contents(said, wire, names), names, robot.bus.wanted
+    return contents(said, wire, names), names, frozenset(robot.bus.kinds)
 
 
 def over_dds(

@@ -74,8 +74,8 @@ def _command(data: bytes) -> None:
 def _nodes() -> list[tuple[str, str, Any]]:
     """Return file, topic and family of the nodes that take a JointState."""
     loops: list[tuple[str, str, Any]] = [
-        (file, host.resolve_topic_name('~/command'), host.loop)
-        for file in _FILES for host in fresh_robot(file).commanded
+        (file, host.resolve_topic_name('~/command'), loop)
+        for file in _FILES for host, loop in fresh_robot(file).stepped
     ]
     return [
         (file, topic, loop.family) for file, topic, loop in loops

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from propulsion_ros.replay.robot import Choice, Inputs, Published, Robot
 def fresh_robot(name: str) -> Robot:
     """Return the nodes of a shipped file as they start."""
     robot = _robot(name)
-    for host in robot.commanded:
-        loop: Any = host.loop
+    for _, loop in robot.stepped:
         loop.core.reset()
     return robot
 

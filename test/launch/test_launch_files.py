@@ -86,6 +86,8 @@ any_robot = launched('any_robot', include(
 any_body = launched('any_body', include(
     'bringup', model=str(SHARE / 'urdf' / 'quadrotor.urdf.xacro'), simulate='true',
 ))
+
+
 @pytest.mark.launch(fixture=any_body)
 def test_any_robot_has_a_body_that_climbs(graph):
     climb(graph)

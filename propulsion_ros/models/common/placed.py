@@ -21,11 +21,11 @@ class Configured:
     params: Any
     """The configuration that it was made of, and the leading shape of its state."""
     batch: tuple[int, ...]
-    _parameters: frozenset[str] = frozenset()
+    _fixed: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, 'Params'):
-            cls._parameters = frozenset(field.name for field in fields(cls.Params))
+            cls._fixed = frozenset(field.name for field in fields(cls.Params))
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
         """Return what is to be made; raise `ConfigError` for what it is not made of."""
@@ -42,7 +42,7 @@ class Configured:
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self._parameters:
+        if name in self._fixed:
             raise AttributeError(
                 f'{name} is a parameter: make another {type(self).__name__} of '
                 f'dataclasses.replace(params, {name}=...)'
