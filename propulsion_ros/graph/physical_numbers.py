@@ -322,7 +322,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
         if force > 0.1 * most or turn < 0.05 * least:
             yield Number('two_lines.area or lifting_surface.span_length or quadratic.lift_constant',
                          0.5 * _STALL / _FLOW * force,
-                         f'along {"xyz"[k]}, at {_SPEED:g} m/s, fins ',
+                         f'along {"xyz"[k]}, at {_SPEED:g} m/s, {groups[0].name} ',
                          0.5 * robot.params.fluid_density * _SPEED**2 * area, 0, groups[0].name)
 
 

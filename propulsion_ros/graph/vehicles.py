@@ -19,6 +19,8 @@ class VehicleKit:
 
 ENGINE_TAG = 'booster'
 """Tag of the actuators that the engines of a flight computer drive."""
+THRUSTER_TAG = 'thruster'
+"""Tag of the actuators that push in a liquid."""
 VEHICLES = {
     'rocket': VehicleKit(flight_config='rocket_flight.jsonc'),
     'quadrotor': VehicleKit(allocated=('rotors',)),

@@ -15,7 +15,7 @@ from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
-from propulsion_ros.graph.vehicles import ENGINE_TAG, VEHICLES
+from propulsion_ros.graph.vehicles import ENGINE_TAG, THRUSTER_TAG, VEHICLES
 from propulsion_ros.graph.wiring import (
     FLIGHT,
     SETTINGS,
@@ -33,7 +33,6 @@ from propulsion_ros.urdf.reader import actuators_from_urdf
 EXAMPLE = 'robot.urdf --params-file robot.yaml --controller controller.py'
 _LOG = 'flight_log'
 """Name of the node that draws the flight."""
-_IN_WATER = 'thruster'  # tag of actuators that push in a liquid
 _POLL = 0.1  # time between two checks whether the flight has ended [s]
 _START_LIMIT = 90.0  # wall time until all is recorded, if no step waits for a controller [s]
 _CONTROLLER_LIMIT = 60.0  # wall time until a controller publishes what steps wait for [s]
@@ -143,7 +142,7 @@ def _note_doubts(options: argparse.Namespace, graph: Graph) -> None:
         note('fly', f'{given.place_of(node, "")}: {node}: {text}')
     (model, own), files = robot_files(options.robot), options.params_file
     fluid = ParameterFile(*own, *files).of(BODY, options.namespace or '/').get('body.fluid_density')
-    pushing = [each.name for each in blocks if REGISTRY[each.family].facts.tag == _IN_WATER]
+    pushing = [each.name for each in blocks if REGISTRY[each.family].facts.tag == THRUSTER_TAG]
     if pushing and not fluid:
         note('fly', f'{pushing[0]} push in air, without buoyancy: give body.fluid_density and '
              'body.displaced_volume of vehicle')
