@@ -159,6 +159,10 @@ def underwater(random_, count):
             'up_left': ((com[0], y, 0.0), UP), 'up_right': ((com[0], -y, 0.0), UP)},
         5: {**level, 'vertical': ((com[0], 0.0, 0.2 * tall), UP)},
         6: {**level, 'up_left': ((com[0], y, 0.0), UP), 'up_right': ((com[0], -y, 0.0), UP)},
+        # Those to the side are symmetric by half a turn.
+        7: {**level, 'front_side': ((0.8 * x, 0.2 * y, com[2]), (0.0, 0.0, 0.5 * math.pi)),
+            'rear_side': ((-0.8 * x, -0.2 * y, com[2]), (0.0, 0.0, 0.5 * math.pi)),
+            'vertical': ((com[0], 0.0, 0.2 * tall), UP)},
         8: {**level, **{f'up_{name}': (((0.8 * place[0][0]), 1.2 * place[0][1], 0.0), UP)
                         for name, place in level.items()}},
     }[count]
@@ -262,6 +266,7 @@ KINDS = {
     'quadrotor': lambda r: multirotor(r, is_coaxial=False),
     'octocopter': lambda r: multirotor(r, is_coaxial=True),
     'underwater vehicle': lambda r: underwater(r, r.choice([4, 5, 6, 8])),
+    'underwater vehicle of half a turn': lambda r: underwater(r, 7),
     'boat': lambda r: boat(r, r.choice([1, 2, 4])),
     'rocket': lambda r: rocket(r, r.choice([1, 2])),
     'cubesat': cubesat,

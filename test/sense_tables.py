@@ -37,9 +37,9 @@ def units() -> str:
 
 def usual(rule: Rule) -> str:
     """Return the usual range of a rule, as a multiple of something where it is one."""
-    text = rule.words() if not rule.of else (
-        f'{replace(rule, unit="").words()} times {rule.of} [{rule.unit or "1"}]')
-    return text.replace('at most', '≤').replace('at least', '≥')
+    text = (replace(rule, unit='') if rule.of else rule).words()
+    text = text.replace('at most', '≤').replace('at least', '≥')
+    return f'{text} times {rule.of} [{rule.unit or "1"}]' if rule.of else text
 
 
 def source(rule: Rule) -> str:

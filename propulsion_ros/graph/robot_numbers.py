@@ -149,13 +149,16 @@ def _at(places: FloatArray, place: FloatArray) -> list[int]:
 def unpaired(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far one of two actuators is from the mirror image of the other [m].
 
-    All others, of which there are four or more, are at that of one of them.
+    All others, of which there are four or more, are at that of one of them. A pair may be symmetric
+    otherwise, as half a turn has it: its coordinates differ in their signs alone then.
     """
     for group in robot.pushing:
         names, places = group.layout.names, group.layout.position
         alone = [i for i, place in enumerate(places) if not _at(places, place * _MIRROR)]
         for i, k in [alone] if len(alone) == 2 and len(places) > FEW + 2 else ():
             apart = float(np.linalg.norm(places[i] - places[k] * _MIRROR))
+            if _at(np.abs(places[[i]]), np.abs(places[k])):
+                continue
             yield Number('position', apart, f'from the mirror image of {names[k]}, {names[i]} ',
                          _reach(robot), 3 * i, group.name)
 

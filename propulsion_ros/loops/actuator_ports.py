@@ -31,6 +31,7 @@ from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
 from propulsion_ros.loops.stamped_ports import OTHER_CLOCK, StampedPorts
 from propulsion_ros.loops.step_record import BEGIN, DISABLE, ENABLE, StepRequest
+from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
@@ -572,7 +573,10 @@ class ActuatorPorts(StampedPorts):
 
     def conclude(self) -> None:
         """Log why nothing pushed at the end of a replay."""
-        lacks = 'no odometry, body.velocity of a table, so no force' * self.core.lacks_motion
+        # Others push at rest too.
+        lacks = 'no odometry, body.velocity of a table, so no force' * (
+            self.core.lacks_motion and self.family.facts.force == LIFT
+        )
         if text := lacks or self._small_commands():
             self._host.log('warn', text)
 

@@ -329,6 +329,21 @@ def test_the_number_of_a_fin_is_the_size_of_its_force():
     assert group.host.of('~/positions/f')[-1][1] == pytest.approx(0.2)
 
 
+def test_at_the_end_a_lack_of_motion_is_named_where_nothing_pushed_for_it():
+    rotor = Rotors(RotorsParams(
+        names=['f'], max_thrust=8.0, motor_constant=1e-5, rotor_drag_coefficient=1e-5
+    ))
+    for family, command, lines in (
+        (rotor, {'effort': [5.0]}, []),
+        (fin(), {'position': [0.2]}, ['no odometry, body.velocity of a table, so no force']),
+    ):
+        group = Group(family).run()
+        group.command(10, ['f'], **command)
+        group.loop.conclude()
+        assert group.loop.core.lacks_motion
+        assert group.host.said('warn') == lines
+
+
 def test_a_family_in_a_flow_complains_until_there_is_some():
     group = Group(fin()).run()
     group.command(10, ['f'], position=[0.2])

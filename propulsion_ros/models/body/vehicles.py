@@ -12,7 +12,7 @@ from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import BodyState, Output, read_only, shown
-from propulsion_ros.models.common.model import AnyCommand, Held, Model, command_of, seconds_of
+from propulsion_ros.models.common.model import AnyCommand, Model, Sealed, command_of, seconds_of
 from propulsion_ros.models.common.start import Restartable, State, check_start
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
@@ -23,7 +23,7 @@ _FLATTEST = 1.25
 """Largest moment of inertia over the sum of the others, as rough descriptions have it."""
 
 
-class Vehicles(Held):
+class Vehicles(Sealed):
     """n vehicles alike, each in an environment of its own.
 
     A step is that of the nodes in lockstep: the actuators see the motion at its start, and what

@@ -37,7 +37,8 @@ def numbers_of(
     """
     try:
         values = np.asanyarray(given)
-    except (ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError):
+        # Also of tensors that are on a graphics card, or have a gradient.
         values = np.zeros(0, object)
     if values.dtype.kind not in kinds:
         raise error(f'expected numbers, got {shown(given)}')
@@ -88,14 +89,15 @@ class Command:
         """Raise `CommandError` for a number in a field that its name does not take."""
         for field in _FIELDS:
             value = getattr(self, field)
-            if value is None:
+            others = [i for i, taken in enumerate(fields) if taken != field]
+            if value is None or not others or np.isnan(value[..., others]).all():
                 continue
-            for at in np.argwhere(~np.isnan(value) & (np.array(fields) != field))[:1]:
-                name, taken, number = names[at[-1]], fields[at[-1]], value[tuple(at)]
-                raise CommandError(
-                    f'{name}: expected {taken}, got {field} {number:g}; leave a field out that is '
-                    'not meant'
-                )
+            given = np.where(np.isin(range(len(fields)), others), value, np.nan)
+            at = tuple(np.argwhere(~np.isnan(given))[0])
+            raise CommandError(
+                f'{names[at[-1]]}: expected {fields[at[-1]]}, got {field} {given[at]:g}; leave a '
+                'field out that is not meant'
+            )
 
 
 def refuse_negative(

@@ -30,7 +30,7 @@ _UNIT = 1e-3
 """What the square of a unit vector is off by at most."""
 
 
-class Held:
+class Sealed:
     """Base of what programs hold, of which nothing can be set once it ``_is_made``."""
 
     _is_made = False
@@ -44,7 +44,7 @@ class Held:
         object.__setattr__(self, name, value)
 
 
-class Model(Held):
+class Model(Sealed):
     """The actuators of a group, which a program steps.
 
     What else the `Family` has, such as ``command_names`` and ``safe_command``, the model has too;

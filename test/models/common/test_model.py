@@ -28,6 +28,13 @@ class Labelled:
         return np.array([*self.row.values()], dtype)
 
 
+class Elsewhere:
+    """A tensor on a graphics card."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError('cannot convert')
+
+
 def rotors(batch=()):
     return Model(actuators.rotors(batch), batch, 'rotors')
 
@@ -172,6 +179,7 @@ def test_parameters_in_place_of_a_family_are_named():
     pytest.param((), ['ab'], {}, r"rotors: expected numbers, .* got str 'ab'", id='a text'),
     pytest.param((), [['a', 'b']], {}, r'rotors: expected numbers, .* got list', id='texts'),
     pytest.param((), [[[1.0], [1.0, 2.0]]], {}, 'rotors: expected numbers', id='ragged'),
+    pytest.param((), [Elsewhere()], {}, 'rotors: expected numbers', id='on a graphics card'),
     pytest.param((9,), [np.ones((9, 2), bool)], {}, r'got an array of bool, shape \(9, 2\)$',
                  id='many truths'),
     pytest.param((), [Labelled({'b': 1.0, 'c': 1.0})], {}, "rotors: unknown 'c'", id='a label'),
