@@ -123,7 +123,7 @@ class PortPace:
         """Forget the past."""
         self._past.clear()
 
-    def is_implausible(self, stamp_ns: int, port: float, variance: float) -> bool:
+    def update(self, stamp_ns: int, port: float, variance: float) -> bool:
         """Take the error of the ports and its variance; return whether it changes too fast."""
         past = self._past
         past.append((stamp_ns, port, variance))
@@ -406,7 +406,7 @@ class BaroAid:
         self, stamp_ns: int, offset: float, innovation: float, stage: Stage, is_inertial: bool
     ) -> None:
         """Accept a fused pressure, unless only implausible errors of the barometer explain it."""
-        if is_inertial and self._are_errors_implausible(stamp_ns):
+        if is_inertial and self._judge_errors(stamp_ns):
             # The estimate drifts too slowly for the gate, and the errors have followed the offset.
             self.monitor.refuse(Status.INNOVATION)
             self._overrule(
@@ -444,11 +444,11 @@ class BaroAid:
         sigma = math.sqrt(self._filter.variance(_UP) + noise)
         return abs(innovation) > worst + params.gate * sigma
 
-    def _are_errors_implausible(self, stamp_ns: int) -> bool:
-        """Return whether the estimated errors of ports and scale have become implausible."""
+    def _judge_errors(self, stamp_ns: int) -> bool:
+        """Take the estimated errors of ports and scale; return whether they are implausible."""
         state, params = self._filter, self._params
         return (
-            self._pace.is_implausible(stamp_ns, state.port, state.variance(PORT))
+            self._pace.update(stamp_ns, state.port, state.variance(PORT))
             or abs(state.port) > _IMPLAUSIBLE * params.static_port_error
             or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
         )

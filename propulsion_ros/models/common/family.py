@@ -387,7 +387,8 @@ class Family(Protocol):
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; ``tick`` numbers the step and keys the noise.
 
-        What is returned is not changed by a later step.
+        What is returned is not changed by a later step. `Model` and the nodes refuse a number in a
+        field that a name does not take; here it is ignored.
         """
 
     def reset(self) -> None:

@@ -2,7 +2,7 @@
 """Base of families whose actuators have a command, a state and a place each, all by one name."""
 from __future__ import annotations
 
-from dataclasses import fields
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,39 +15,26 @@ from propulsion_ros.settings.quantity import FloatArray
 
 
 class Configured:
-    """Base of families, which are made of their own `Params` and a batch, and of nothing else."""
+    """Base of families, which are made of their own `Params` and a batch."""
 
     Params: ClassVar[type]
     params: Any
     """The configuration that it was made of, and the leading shape of its state."""
     batch: tuple[int, ...]
-    _fixed: frozenset[str] = frozenset()
-
-    def __init_subclass__(cls) -> None:
-        if hasattr(cls, 'Params'):
-            cls._fixed = frozenset(field.name for field in fields(cls.Params))
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
         """Return what is to be made; raise `ConfigError` for what it is not made of."""
         made = super().__new__(cls)
         # A copy is made of nothing.
         if given or named:
-            named.update(zip(('params', 'batch'), given, strict=False))
-            params, batch, kind = named.get('params'), named.get('batch', ()), cls.Params
+            own = inspect.signature(cls.__init__).bind(made, *given, **named).arguments
+            params, batch, kind = own['params'], own.get('batch', ()), cls.Params
             if not isinstance(params, kind):
                 raise ConfigError('params', f'expected {kind.__name__}, got {shown(params)}')
             counts = batch if isinstance(batch, tuple) else ('none',)
             require_counts('batch', '(64,) or (8, 8)', batch, counts)
             vars(made).update(params=params, batch=batch)
         return made
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in self._fixed:
-            raise AttributeError(
-                f'{name} is a parameter: make another {type(self).__name__} of '
-                f'dataclasses.replace(params, {name}=...)'
-            )
-        object.__setattr__(self, name, value)
 
 
 class PlacedActuators(Configured):
