@@ -125,7 +125,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
 
 def _other_sizes(fit: Fit) -> Iterator[tuple[str, FloatArray]]:
     """Yield channels of another unit or without a sign, and how much each parameter moves them."""
-    problem, given = fit.problem, fit.problem.given()
+    problem, given = fit.problem, fit.problem.given
     for i, (channel, cut) in enumerate(zip(problem.channels, problem.cuts, strict=True)):
         if channel.windows is None:
             predicted = channel.value - fit.residuals[cut] / problem.weights[i]
@@ -418,15 +418,13 @@ def refuse_degrees(problem: Problem) -> None:
         ))
 
 
-def without_spikes(
-    problem: Problem, before: Sequence[FloatArray]
-) -> tuple[Problem, list[str]]:
+def without_spikes(problem: Problem) -> tuple[Problem, list[str]]:
     """Return the comparison without the few samples far above all that the model can make.
 
     They would be taken for the noise of their channel. Many such samples have another unit.
     """
     recording, spans, found = problem.setup.recording, list[tuple[float, float, str]](), []
-    for channel, predicted in zip(problem.channels, before, strict=True):
+    for channel, predicted in zip(problem.channels, problem.given, strict=True):
         most = float(np.abs(predicted).max())
         far = np.abs(channel.value) > _SPIKE * most
         if channel.windows is None and most > _NOTHING and far.any() and (

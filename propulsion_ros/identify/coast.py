@@ -2,6 +2,7 @@
 """The drag area of a vehicle that coasts upwards, from its altitude or vertical speed."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -129,8 +130,9 @@ class CoastProblem(Problem):
         """Return the predicted vertical speed, (c, n), at places of the search, (c, p)."""
         return [np.stack([self._climb(place) for place in places])]
 
+    @functools.cached_property
     def given(self) -> list[FloatArray]:
-        """Return the vertical speed that the robot's files predict before the fit, (n,)."""
+        """Vertical speed that the robot's files predict before the fit, (n,)."""
         area = np.ravel(self._values.get('drag_area', 0.0))[-1]
         return [self._climb(np.array([area, self.start[1]]))]
 

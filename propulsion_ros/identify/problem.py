@@ -151,8 +151,9 @@ class Problem:
         bodies = [self.body_at(place) for place in places]
         return [self._of_channel(each, response, bodies) for each in self.channels]
 
+    @functools.cached_property
     def given(self) -> list[FloatArray]:
-        """Return the prediction of each channel by the robot's files, before the fit, (n,)."""
+        """Prediction of each channel by the robot's files, before the fit, (n,)."""
         response = self._run([{}])
         body = {**properties_of(self.setup.body), DELAY: self.setup.delay}
         return [self._of_channel(each, response, [body])[0] for each in self.channels]
@@ -408,7 +409,8 @@ class Problem:
         if thin:
             other.channels = [_thinned(each) for each in self.channels]
             other.weights = list(self.weights)
-        other.__dict__.pop('_measured_rate', None)
+        for name in ('_measured_rate', 'given'):
+            other.__dict__.pop(name, None)
         other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
         return other
 

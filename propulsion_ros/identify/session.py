@@ -158,7 +158,6 @@ class Session:
         if request.measured == 'odometry':
             problem, more = coast_of(recording, free[0], robot.body, robot.vehicle, request.span)
             found += more
-            before = problem.given()
         else:
             lags = [each.name for each in free if each.is_lag or each.owner == DELAY]
             if recording.is_settled and lags:
@@ -167,15 +166,13 @@ class Session:
                     f'lag: leave {", ".join(lags)} out of --fit; or are stamps not in seconds?'
                 ))
             problem = Problem(self._setup(recording, free))
-            before = problem.given()
-            problem, spikes = without_spikes(problem, before)
-            if spikes:
-                found += spikes
-                before = problem.given()
+            problem, spikes = without_spikes(problem)
+            found += spikes
             if problem.setup.kind == 'imu':
                 refuse_degrees(problem)
             found += command_doubts(recording, self._actuators)
             found += limit_doubts(recording, problem.model)
+        before = problem.given
         of_scale = list(scale_doubts(problem, before))
         found += of_scale or tare_doubts(problem, before)
         found += [*still_doubts(problem, before), *span_doubts(problem)]

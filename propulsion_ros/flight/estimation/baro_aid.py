@@ -105,9 +105,9 @@ _PACE_NS = 3_000_000_000  # time over which the pace of the ports is judged [ns]
 
 
 class PortPace:
-    """Tells whether the error of the ports changes faster than that of static ports does.
+    """Finds an estimated error of the static ports that changes faster than theirs can.
 
-    So it looks if the inertial sensor lies, as the filter explains its drift by the ports.
+    It does where the inertial sensor is wrong, because the filter explains its drift by the ports.
 
     Parameters
     ----------
