@@ -100,7 +100,8 @@ class MachLock:
         self._contradicted.reset()
 
 
-_IMPLAUSIBLE = 4.0  # a larger error of ports, scale or accelerometer is implausible, in sigma
+_IMPLAUSIBLE = 4.0  # a larger error of ports or accelerometer is implausible, in sigma
+_SCALES = (-0.13, 0.25)  # scale of the altitude in air of 58 and of -43 degrees at the sea
 _PACE_NS = 3_000_000_000  # time over which the pace of the ports is judged [ns]
 
 
@@ -450,7 +451,7 @@ class BaroAid:
         return (
             self._pace.update(stamp_ns, state.port, state.variance(PORT))
             or abs(state.port) > _IMPLAUSIBLE * params.static_port_error
-            or abs(state.scale) > _IMPLAUSIBLE * params.altitude_scale_sigma
+            or not _SCALES[0] < state.scale < _SCALES[1]
         )
 
     def is_force_doubted(self, stamp_ns: int) -> bool:
