@@ -9,7 +9,7 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -123,23 +123,8 @@ def run(
         except ROS_REFUSALS as error:
             print(f'{parser.prog}: {reason_of(error)}', file=sys.stderr)
             return 1
-        executor = make_executor(options.executor)
-        for node in nodes:
-            if stopped:
-                break
-            executor.add_node(node)
-            node.start()
-            if node.has_failed:
-                return 1
         watched = [node for node in nodes if options.exit_at_end or isinstance(node, vital)]
-        while rclpy.ok() and not stopped:
-            # The events executor's own spin() does not return in every build.
-            executor.spin_once(timeout_sec=_WAKE)
-            for node in watched:
-                if node.has_ended:
-                    code = _follow(node, nodes)
-                    return code
-        code = 0
+        code = _spin(make_executor(options.executor), nodes, watched, stopped)
         return code
     finally:
         # First turn outputs off and close records.
@@ -153,6 +138,27 @@ def run(
         # Ctrl-C under launch signals twice; the second must not kill the interpreter as it ends.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+
+
+def _spin(
+    executor: Executor, nodes: Sequence[PropulsionNode], watched: Collection[PropulsionNode],
+    stopped: Collection[int],
+) -> int:
+    """Start nodes, and spin until a signal or the end of a watched node; return the exit code."""
+    for node in nodes:
+        if stopped:
+            break
+        executor.add_node(node)
+        node.start()
+        if node.has_failed:
+            return 1
+    while rclpy.ok() and not stopped:
+        # The events executor's own spin() does not return in every build.
+        executor.spin_once(timeout_sec=_WAKE)
+        for node in watched:
+            if node.has_ended:
+                return _follow(node, nodes)
+    return 0
 
 
 def _follow(node: PropulsionNode, others: Sequence[PropulsionNode]) -> int:

@@ -126,9 +126,9 @@ DURING = {
     ('pressure', 'cut'): 4.0, ('pressure', 'frozen'): 4.0, ('pressure', 'biased'): 4.0,
     ('pressure', 'spiked'): 2.0, ('pressure', 'nan'): 4.0,
     ('accelerometer', 'cut'): 6.0, ('accelerometer', 'frozen'): 6.0,
-    ('accelerometer', 'biased'): 220.0,
+    ('accelerometer', 'biased'): 100.0,
     ('accelerometer', 'spiked'): 2.0, ('accelerometer', 'nan'): 6.0,
-    ('gyroscope', 'cut'): 6.0, ('gyroscope', 'frozen'): 6.0, ('gyroscope', 'biased'): 10.0,
+    ('gyroscope', 'cut'): 6.0, ('gyroscope', 'frozen'): 6.0, ('gyroscope', 'biased'): 14.0,
     ('gyroscope', 'spiked'): 2.0, ('gyroscope', 'nan'): 6.0,
     **{(sensor, kind): 4.0 for sensor in ('magnetometer', 'receiver')
        for kind in ('cut', 'frozen', 'biased', 'spiked', 'nan')},
