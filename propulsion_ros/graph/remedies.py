@@ -189,49 +189,84 @@ def _changes(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
     if len(sources.links) + sum(sizes) > _MANY:
         return
     for node, schema in _schemas(sources).items():
-        spec, block = sources.specs.get(node), node if node != BODY else ''
         for parameter in schema:
-            key, unit = parameter.key, parameter.spec.unit
-            value, power = sources.value(node, key), 1  # Thrusts go by the square of speeds.
-            if value is None or parameter.spec.kind is not float or not unit:
-                continue
-            # A tag of another simulator from which the value follows may have another unit.
-            tag = spec.paths.get(key, key).rpartition('/')[2] if spec else key
-            written = numbers = np.array(flatten(value), dtype=float)
-            if tag == SPEED_OF_THRUST:
-                constants = np.array(flatten(sources.value(node, 'motor_constant')), dtype=float)
-                written, unit, power = np.sqrt(np.abs(numbers / constants)), 'rad/s', 2
-            elif tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
-                continue
-            width = math.prod(int(size) for size in parameter.spec.shape[1:])
-            rows = {
-                (doubt.number.index or 0) // width * width for doubt in doubts
-                if (doubt.number.key, doubt.number.block) == (key, block)
-            } if parameter.spec.per_row else set()
-            some = [slice(row, row + width) for row in sorted(rows)]
-            is_some = len(rows) <= _FEW and len(rows) * width < len(numbers)
-            for part in (slice(None), *(some if is_some else ())):
-                least = math.sqrt(_FAR) if 'max_command' in key or power > 1 else _FAR
-                for word, meant, ratio in _far(written[part], unit, least):
-                    factor = ratio**power
-                    if not any(value_doubts([parameter], {key: numbers[part] * factor})):
-                        made = sources.times(node, key, part, factor)
-                        # Both limits are in the same unit.
-                        low = key.replace('max_', 'min_')
-                        if low != key and sources.value(node, low) is not None:
-                            made = made.times(node, low, part, factor)
-                        if parameter.spec.geometry == 'origin' and part.start is None:
-                            # The links of actuators move with them.
-                            made = made.scaled(list(sources.links), 'com', factor)
-                        index = (part.start or 0) if parameter.spec.shape else None
-                        yield Change(key, block, index, word, meant, made)
-                        if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
-                            words = f'{word}, as {_CURVE} is'
-                            yield Change(key, block, part.start or 0, words, meant, both)
+            if parameter.spec.kind is float and parameter.spec.unit:
+                yield from _changes_of_parameter(sources, doubts, node, parameter)
         ends = [row[-1] for row in _curves(sources, node) if row][:1]
         for word, meant, factor in _far(np.array(ends), 'N', _FAR):
             if curve := _with_curve(sources, node, factor):
-                yield Change(_CURVE, block, 0, f'{word}, its end', meant, curve)
+                yield Change(_CURVE, _block(node), 0, f'{word}, its end', meant, curve)
+    yield from _changes_of_links(sources, doubts)
+
+
+def _block(node: str) -> str:
+    """Return the block of a node; the body has none."""
+    return node if node != BODY else ''
+
+
+def _changes_of_parameter(
+    sources: Sources, doubts: Collection[Doubt], node: str, parameter: Parameter
+) -> Iterator[Change]:
+    key, spec = parameter.key, parameter.spec
+    value = sources.value(node, key)
+    if value is None:
+        return
+    numbers = np.array(flatten(value), dtype=float)
+    written, unit, power = numbers, spec.unit, 1
+    # A tag of another simulator from which the value follows may have another unit.
+    tags = sources.specs[node].paths if node in sources.specs else {}
+    tag = tags.get(key, key).rpartition('/')[2]
+    if tag == SPEED_OF_THRUST:
+        constants = np.array(flatten(sources.value(node, 'motor_constant')), dtype=float)
+        written, unit, power = np.sqrt(np.abs(numbers / constants)), 'rad/s', 2
+    elif tag != tag.lower() and sorted(tag.lower()) != sorted(key.replace('_', '')):
+        return
+    least = math.sqrt(_FAR) if 'max_command' in key or power > 1 else _FAR
+    for part in _parts(parameter, _block(node), doubts, len(numbers)):
+        index = (part.start or 0) if spec.shape else None
+        for word, meant, ratio in _far(written[part], unit, least):
+            factor = ratio**power
+            if any(value_doubts([parameter], {key: numbers[part] * factor})):
+                continue
+            made = _in_unit_of(sources, node, parameter, part, factor)
+            yield Change(key, _block(node), index, word, meant, made)
+            if key == 'max_thrust' and (both := _with_curve(made, node, factor)):
+                words = f'{word}, as {_CURVE} is'
+                yield Change(key, _block(node), part.start or 0, words, meant, both)
+
+
+def _parts(
+    parameter: Parameter, block: str, doubts: Collection[Doubt], size: int
+) -> Iterator[slice]:
+    """Yield all numbers of a parameter, then each row in doubt if these are few of many."""
+    yield slice(None)
+    width = math.prod(int(each) for each in parameter.spec.shape[1:])
+    rows = {
+        (doubt.number.index or 0) // width * width for doubt in doubts
+        if (doubt.number.key, doubt.number.block) == (parameter.key, block)
+    } if parameter.spec.per_row else set()
+    if len(rows) <= _FEW and len(rows) * width < size:
+        yield from (slice(row, row + width) for row in sorted(rows))
+
+
+def _in_unit_of(
+    sources: Sources, node: str, parameter: Parameter, part: slice, factor: float
+) -> Sources:
+    """Return a robot with some numbers of a parameter, and what goes with them, times a factor."""
+    key = parameter.key
+    made = sources.times(node, key, part, factor)
+    # Both limits are in the same unit.
+    low = key.replace('max_', 'min_')
+    if low != key and sources.value(node, low) is not None:
+        made = made.times(node, low, part, factor)
+    if parameter.spec.geometry == 'origin' and part.start is None:
+        # The links of actuators move with them.
+        made = made.scaled(list(sources.links), 'com', factor)
+    return made
+
+
+def _changes_of_links(sources: Sources, doubts: Collection[Doubt]) -> Iterator[Change]:
+    """Yield changes of unit of the masses of all links, and of each link in doubt."""
     doubted = [path for path in sources.links
                if any(doubt.number.key.startswith(f'{path}/') for doubt in doubts)][:_FEW]
     for key, (element, unit) in _OF_LINK.items():
