@@ -63,19 +63,7 @@ def prepared(
     SourceError
         If nothing was measured for ``kind``, nothing is left to fit, or a unit is wrong.
     """
-    if not recording.measured:
-        raise SourceError(
-            recording.name, 'has commands alone, and nothing that was measured; columns of a table '
-            'are named in the parameter file, below identify: columns'
-        )
-    kinds = [
-        each for each, begins in _BEGINS.items()
-        if any(name.startswith(begins) for name in recording.measured)
-    ]
-    if kind not in kinds:
-        problem = f'nothing was measured for --measured {kind}: {", ".join(recording.measured)}'
-        remedy = f'; add --measured {" or ".join(kinds)}' if kinds else ''
-        raise SourceError(recording.name, problem + remedy)
+    _refuse_kind(recording, kind)
     found = list(recording.notes)
     skipped = list(recording.skipped)
     begin, end = span
@@ -86,22 +74,8 @@ def prepared(
     if kind == 'imu':
         _refuse_units(recording)
         skipped += _stops(recording)
-    step = min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
-                if len(each.time) > 1), default=np.inf)
-    if kind != 'odometry' and SLOW < step < np.inf:
-        words = 'are stamps in seconds?'
-        first = recording.begin if begin is None else begin
-        length = (recording.begin + recording.end if end is None else end) - first
-        if length > _LONGEST:
-            hint = f'; {recording.columns[STAMP].hint}' if STAMP in recording.columns else ''
-            raise SourceError(recording.name, (
-                f'samples are {step:.3g} s apart over {length:.4g} s, expected stamps in '
-                f'seconds{hint}'
-            ))
-        if kind != 'imu' and may_be_steady and (steady := _steadied(recording)):
-            recording = steady
-            words = f'each row is taken as settled, and shows no lag; {words}'
-        found.append(f'samples are {step:.3g} s apart; {words}')
+    recording, sparse = _of_slow_rows(recording, kind, span, may_be_steady)
+    found += sparse
     skipped += _gaps(recording)
     found += _clipped(recording, largest, kind)
     low = 0.0 if begin is None else begin - recording.begin
@@ -124,6 +98,52 @@ def prepared(
             ])
         )
     return recording, found
+
+
+def _refuse_kind(recording: Recording, kind: str) -> None:
+    """Raise `SourceError` if nothing was measured, or nothing for ``kind``."""
+    if not recording.measured:
+        raise SourceError(
+            recording.name, 'has commands alone, and nothing that was measured; columns of a table '
+            'are named in the parameter file, below identify: columns'
+        )
+    kinds = [
+        each for each, begins in _BEGINS.items()
+        if any(name.startswith(begins) for name in recording.measured)
+    ]
+    if kind not in kinds:
+        problem = f'nothing was measured for --measured {kind}: {", ".join(recording.measured)}'
+        remedy = f'; add --measured {" or ".join(kinds)}' if kinds else ''
+        raise SourceError(recording.name, problem + remedy)
+
+
+def _of_slow_rows(
+    recording: Recording, kind: str, span: tuple[float | None, float | None], may_be_steady: bool
+) -> tuple[Recording, list[str]]:
+    """Return a recording, of a bench with rows that settled if these are far apart, and warnings.
+
+    Raises
+    ------
+    SourceError
+        If rows are so far apart for so long that their stamps are hardly in seconds.
+    """
+    step = min((float(np.median(np.diff(each.time))) for each in recording.measured.values()
+                if len(each.time) > 1), default=np.inf)
+    if kind == 'odometry' or not SLOW < step < np.inf:
+        return recording, []
+    begin, end = span
+    words = 'are stamps in seconds?'
+    first = recording.begin if begin is None else begin
+    length = (recording.begin + recording.end if end is None else end) - first
+    if length > _LONGEST:
+        hint = f'; {recording.columns[STAMP].hint}' if STAMP in recording.columns else ''
+        raise SourceError(recording.name, (
+            f'samples are {step:.3g} s apart over {length:.4g} s, expected stamps in seconds{hint}'
+        ))
+    if kind != 'imu' and may_be_steady and (steady := _steadied(recording)):
+        recording = steady
+        words = f'each row is taken as settled, and shows no lag; {words}'
+    return recording, [f'samples are {step:.3g} s apart; {words}']
 
 
 def _refuse_units(recording: Recording) -> None:
