@@ -20,14 +20,21 @@ _ORIGIN, _UNIT = np.zeros(3), np.eye(3)
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass of a body and how it lies, in base_link axes."""
+    """Mass of a body and how it lies, in base_link axes.
+
+    Attributes
+    ----------
+    mass : float
+        Mass of the body [kg].
+    com : FloatArray
+        Centre of mass from the origin of base_link [m], (3,).
+    inertia : FloatArray
+        Inertia about the centre of mass [kg m^2], (3, 3).
+    """
 
     mass: float
-    """Mass of the body [kg]."""
     com: FloatArray
-    """Centre of mass from the origin of base_link [m], (3,)."""
     inertia: FloatArray
-    """Inertia about the centre of mass [kg m^2], (3, 3)."""
 
     def __post_init__(self) -> None:
         for key in ('com', 'inertia'):

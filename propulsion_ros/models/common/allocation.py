@@ -60,16 +60,24 @@ def allocation_matrix(
 
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts for a demanded wrench and what they achieve."""
+    """Efforts for a demanded wrench and what they achieve.
+
+    Attributes
+    ----------
+    effort : FloatArray
+        Effort of each actuator inside its limits [N], shape (..., n).
+    wrench : FloatArray
+        Wrench of the efforts [N] and [N m], in the axes of the matrix, shape (..., 6).
+    residual : FloatArray
+        Demand minus wrench [N] and [N m], shape (..., 6).
+    saturated : BoolArray
+        Actuators whose limit does not allow the least effort for the demand, shape (..., n).
+    """
 
     effort: FloatArray
-    """Effort of each actuator inside its limits [N], shape (..., n)."""
     wrench: FloatArray
-    """Wrench of the efforts [N] and [N m], shape (..., 6)."""
     residual: FloatArray
-    """Demand minus wrench [N] and [N m], shape (..., 6)."""
     saturated: BoolArray
-    """Actuators whose limit does not allow the least effort for the demand, shape (..., n)."""
 
 
 class Allocator:

@@ -75,12 +75,17 @@ def _arrays(given: Any) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """What was commanded, one column per name in `Family.command_names`; lists are accepted."""
+    """What was commanded, one column for each of `Family.command_names`; lists are accepted.
+
+    Attributes
+    ----------
+    position, velocity, effort : FloatArray, optional
+        Shape (..., m), SI units; NaN where a name was never commanded or takes another field.
+    """
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
-    """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
     def __post_init__(self) -> None:
         _arrays(self)
@@ -182,18 +187,27 @@ def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class BodyState:
-    """Motion of the vehicle through its fluid, in base_link axes."""
+    """Motion of the vehicle through its fluid, in base_link axes; lists are accepted.
+
+    Attributes
+    ----------
+    velocity : FloatArray, optional
+        Velocity relative to the fluid [m/s], shape (..., 3).
+    angular_velocity : FloatArray, optional
+        Angular velocity of the body [rad/s], shape (..., 3).
+    gravity : FloatArray, optional
+        Acceleration of gravity [m/s^2], shape (..., 3).
+    height : FloatArray, optional
+        Height of the origin of base_link above that of the world [m], shape (...).
+    up : FloatArray, optional
+        Unit vector along z of the world, shape (..., 3); ground effect needs it beside `height`.
+    """
 
     velocity: FloatArray | None = None
-    """Velocity relative to the fluid [m/s], shape (..., 3)."""
     angular_velocity: FloatArray | None = None
-    """Angular velocity of the body [rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
-    """Acceleration of gravity [m/s^2], shape (..., 3)."""
     height: FloatArray | None = None
-    """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
-    """Unit vector along z of the world, shape (..., 3); ground effect needs it beside `height`."""
 
     def __post_init__(self) -> None:
         _arrays(self)
@@ -251,24 +265,37 @@ class MotionOfEach(BodyState):
 
 
 class TankState(NamedTuple):
-    """What is left in the tanks of a family after a step, in base_link axes."""
+    """What is left in the tanks of a family after a step, in base_link axes.
+
+    Attributes
+    ----------
+    mass : FloatArray
+        Propellant [kg], shape (..., m).
+    com : FloatArray
+        Centre of mass in base_link [m], shape (..., m, 3).
+    inertia : FloatArray
+        Inertia about the centre of mass [kg m^2], shape (..., m, 3, 3).
+    """
 
     mass: FloatArray
-    """Propellant [kg], shape (..., m)."""
     com: FloatArray
-    """Centre of mass in base_link [m], shape (..., m, 3)."""
     inertia: FloatArray
-    """Inertia about the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
 class BatteryState(NamedTuple):
-    """What a step did to the batteries of a family, each (..., m)."""
+    """What a step did to the batteries of a family, each (..., m).
+
+    Attributes
+    ----------
+    voltage, current : FloatArray
+        Mean voltage [V] and current [A] over the step; the current is at least 0.
+    charge : FloatArray
+        State of charge after the step, over the capacity, 0 to 1.
+    """
 
     voltage: FloatArray
     current: FloatArray
-    """Mean voltage [V] and current [A] over the step; the current is at least 0."""
     charge: FloatArray
-    """State of charge after the step, over the capacity, 0 to 1."""
 
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
@@ -276,27 +303,39 @@ class Output(NamedTuple):
     """What one step did.
 
     Its arrays stay as they are in later steps; those that a program is given are read-only.
+
+    Attributes
+    ----------
+    wrench : FloatArray
+        Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
+    thrusts : FloatArray
+        How hard each actuator pushes along its row of `axes` [N], shape (..., n).
+    axes : FloatArray
+        Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all.
+    position, velocity, effort : FloatArray or None
+        State in SI units, such as [rad], [rad/s] and [N], one column for each of `state_names`; NaN
+        where a name has no such field.
+    computed, applied : FloatArray or None
+        The value before and after physical limits and faults, shape (..., n).
+    flags : mapping of str to BoolArray
+        Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
+    tanks : TankState or None
+        Propellant left, for families that burn any.
+    batteries : BatteryState or None
+        Batteries of families that have any.
     """
 
     wrench: FloatArray
-    """Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6)."""
     thrusts: FloatArray
-    """How hard each actuator pushes along its row of `axes` [N], shape (..., n)."""
     axes: FloatArray
-    """Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all."""
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
-    """State, one column per name in `Family.state_names`; NaN where a name has no such field."""
     computed: FloatArray | None = None
     applied: FloatArray | None = None
-    """The value before and after physical limits and faults, shape (..., n)."""
     flags: Mapping[str, BoolArray] = MappingProxyType({})
-    """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
-    """Propellant left, for families that burn any."""
     batteries: BatteryState | None = None
-    """Batteries of families that have any."""
 
     @property
     def forces(self) -> FloatArray:

@@ -124,9 +124,7 @@ class Model(Sealed):
         # Of what is usual the type is known fastest.
         if (type(number) is not int and not isinstance(number, np.integer)) or number < 0:
             raise CommandError(f'tick: expected a whole number of at least 0, got {tick!r}')
-        output = self.family.step(wanted, moves, seconds_of(dt), number)
-        self._tick = number + 1
-        return read_only(output)
+        return advance(self, wanted, moves, seconds_of(dt), number)
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Return to the start, all or some environments of a batch; see `Restartable.reset`."""
@@ -137,6 +135,16 @@ class Model(Sealed):
             self.family.reset(indices, state)  # type: ignore[call-arg]
         if indices is None:
             self._tick = 0
+
+
+def advance(
+    model: Model, command: Command, body: BodyState, dt: float, tick: int | None = None
+) -> Output:
+    """Step a model by what is known to be right."""
+    number = model._tick if tick is None else tick
+    output = model.family.step(command, body, dt, number)
+    model._tick = number + 1
+    return read_only(output)
 
 
 def command_of(

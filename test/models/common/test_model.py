@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model takes plain numbers, counts its ticks, and refuses in one line what it cannot use."""
 import copy
+import re
 
 import actuators
 import numpy as np
 import pytest
 
 import propulsion_ros
-from propulsion_ros.models import BodyState, Boosters, BoostersParams, Command, Model, Rotors
+from propulsion_ros.models import (
+    Allocation,
+    BatteryState,
+    BodyState,
+    Boosters,
+    BoostersParams,
+    Command,
+    MassProperties,
+    Model,
+    Output,
+    Rotors,
+    TankState,
+)
 from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -44,6 +57,15 @@ def boosters():
         names=['a'], max_thrust=100.0, max_fuel_rate=0.5, noise_ratio=0.1,
         gimbals=GimbalsParams(booster=['a'], time_constant=0.1),
     )))
+
+
+@pytest.mark.parametrize('kind', [
+    Allocation, BatteryState, BodyState, Command, MassProperties, Output, TankState,
+])
+def test_help_has_each_field(kind):
+    """It prints no text that stands below a field."""
+    for name in kind.__annotations__:
+        assert re.search(rf'\n    (\w+, )*{name}(, \w+)* : .*\n {{8}}', kind.__doc__), name
 
 
 @pytest.mark.parametrize(('given', 'effort'), [
