@@ -22,7 +22,7 @@ from propulsion_ros.models.common.model import (
 )
 from propulsion_ros.models.common.start import State, check_start
 from propulsion_ros.settings.errors import CommandError, ConfigError, warn
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.settings.quantity import BoolArray
 
 _LONGEST = 1.0
 """What no step is longer than, which is not divided [s]."""
@@ -166,7 +166,7 @@ class Vehicles(Sealed):
             name: advance(group, wanted[name], body, dt) for name, group in self.groups.items()
         }
         vars(self).update(outputs=outputs)
-        wrench: FloatArray = sum(output.wrench for output in outputs.values())
+        wrench = sum((each.wrench for each in outputs.values()), np.zeros((self.count, 6)))
         self.bodies.step(wrench, self._acting_mass(), dt)
         return self.outputs
 

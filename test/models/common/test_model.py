@@ -225,12 +225,13 @@ def test_parameters_in_place_of_a_family_are_named():
                  r'body: velocity: expected shape \(3,\), got shape \(2,\)', id='body'),
     pytest.param((), [None, BodyState(height=np.ones(2))], {},
                  r'body: height: expected shape \(\), got shape \(2,\)', id='height'),
-    *(pytest.param((), [None, BodyState(**body)], {}, text, id=f'{body}') for body, text in (
+    *(pytest.param((2,), [None, BodyState(**body)], {}, text, id=f'{body}') for body, text in (
         ({'velocity': [NAN, 0.0, 0.0]}, 'velocity: expected finite numbers, got'),
         ({'velocity': np.ma.array([1.0, 0.0, 0.0], mask=[1, 0, 0])}, 'velocity: expected finite'),
         ({'height': np.inf}, 'height: expected finite numbers, got'),
         ({'up': [0.0, 0.0, 5.0]}, 'up: expected unit vectors, got'),
         ({'up': [0.0, 0.0, 0.0]}, 'up: expected unit vectors, got'),
+        ({'up': [[0.0, 0.0, 1.0], [0.0, 0.1, 1.0]]}, 'up: expected unit vectors, got'),
     )),
     *(pytest.param((), [[1.0, 2.0]], {'dt': dt}, 'dt: expected the seconds', id=f'dt {dt!r}')
       for dt in ('0.01', True, np.True_)),
