@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from propulsion_ros.drawing.figure import PUBLISHED, Mark, Page, Panel, Span, Trace
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray

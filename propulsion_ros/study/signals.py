@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_motion, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Outlet
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint, suggestion
 from propulsion_ros.settings.quantity import FloatArray

@@ -17,8 +17,9 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 T = TypeVar('T')
-_FIELDS = ('position', 'velocity', 'effort')
 _NONE = np.zeros(0)
+FIELDS = ('position', 'velocity', 'effort')
+"""Fields of a command and of a state, as JointState has them."""
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 """Command names of a family that is commanded by a wrench."""
 
@@ -92,7 +93,7 @@ class Command:
 
     def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
         """Raise `CommandError` for a number in a field that its name does not take."""
-        for field in _FIELDS:
+        for field in FIELDS:
             value = getattr(self, field)
             others = [i for i, taken in enumerate(fields) if taken != field]
             if value is None or not others or np.isnan(value[..., others]).all():
@@ -464,7 +465,7 @@ def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tic
         if steps is not None:
             return steps
     given = {
-        field: values for field in _FIELDS if (values := getattr(commands, field)) is not None
+        field: values for field in FIELDS if (values := getattr(commands, field)) is not None
     }
     count = len(next(iter(given.values())))
     outputs = [
@@ -476,7 +477,7 @@ def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tic
     tanks = None if outputs[0].tanks is None else TankState(
         *(np.array(parts) for parts in zip(*(output.tanks for output in outputs), strict=True))
     )
-    states = {field: _stacked(outputs, field) for field in _FIELDS}
+    states = {field: _stacked(outputs, field) for field in FIELDS}
     return Steps(np.array([output.wrench for output in outputs]), **states, tanks=tanks)
 
 
