@@ -20,7 +20,7 @@ from propulsion_ros.models.common.model import (
     command_of,
     seconds_of,
 )
-from propulsion_ros.models.common.start import State, check_start
+from propulsion_ros.models.common.start import State
 from propulsion_ros.settings.errors import CommandError, ConfigError, warn
 from propulsion_ros.settings.quantity import BoolArray
 
@@ -113,7 +113,8 @@ class Vehicles(Sealed):
         ):
             raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
         for name, given in states.items():
-            check_start(self._families[name].reset, indices, given)
+            # A copy refuses what the group would, which is reset after the bodies.
+            copy.deepcopy(self._families[name]).reset(indices, given)
         self.bodies.reset(indices, state)
         for i, (name, group) in enumerate(self.groups.items()):
             if seed is not None and hasattr(group.family, 'reseed'):
