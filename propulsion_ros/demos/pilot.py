@@ -205,19 +205,6 @@ def marks_of(plan: Mapping[str, TargetT]) -> list[Mark]:
     return [Mark(target.time, name) for name, target in plan.items()][1:]
 
 
-def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
-    """Return the turns about x, then y, then z of the world [rad] of a matrix (3, 3).
-
-    It uses numpy, whose last bit differs from that of math, as recordings were made with it.
-    """
-    r = rotation
-    return (
-        float(np.arctan2(r[2, 1], r[2, 2])),
-        float(-np.arcsin(np.clip(r[2, 0], -1.0, 1.0))),
-        float(np.arctan2(r[1, 0], r[0, 0])),
-    )
-
-
 def wrapped(angle: float) -> float:
     """Return an angle [rad] wrapped to [-pi, pi)."""
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
