@@ -638,8 +638,8 @@ def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
         # What nothing turns, as a body of revolution, needs no drag about that axis.
         turned = np.abs(np.nan_to_num(robot.extremes))[:, 3:].max(axis=0)
         is_still = (turned < n.LITTLE * turned.max()) & (not _lifting(robot)[0])
-        is_known = is_still | (params.angular_damping > 0.0)
-        for i in np.flatnonzero(~is_known | (not is_angular)).tolist():
+        is_known = is_angular & (is_still | (params.angular_damping > 0.0))
+        for i in np.flatnonzero(~is_known).tolist():
             yield Number(f'body.{key}', float(getattr(params, key)[i]),
                          f'in water, {way} {"xyz"[i]}, it ', float(of[i]), i)
     elif params.rail_length and robot.pushing and not is_angular:

@@ -501,8 +501,8 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
 def surpluses(robot: RobotLayout) -> Iterator[Number]:
     """Yield by how much buoyancy and weight of a submerged robot differ [N], over its thrust.
 
-    That is the largest force along any axis, as fins turn what pushes ahead. A hundredth of the
-    weight is a matter of trim, as of gliders, whatever pushes.
+    That is the largest force along any axis, as fins turn what pushes ahead, or at least a part of
+    the weight, as gliders that hardly push are trimmed to a hundredth of that.
     """
     most, params = float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max()), robot.params
     is_free = params.fluid_density and not params.hulls.names
@@ -510,8 +510,8 @@ def surpluses(robot: RobotLayout) -> Iterator[Number]:
         net = (number.value - number.of) * params.gravity
         if net > 0.0 or not params.ground:
             who = f'at rest it {"rises" if net > 0.0 else "sinks"} by '
-            of = max(most, _TRIM * number.of * params.gravity)
-            yield Number('body.displaced_volume', abs(net), who, of)
+            yield Number('body.displaced_volume', abs(net), who, max(
+                most, _TRIM * number.of * params.gravity))
 
 
 def parts(robot: RobotLayout) -> Iterator[Number]:

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-_OWN = __name__.partition('.')[0]
 _LONGEST = 1000
 """Most characters of an error; most of a longer one would be the content of a file."""
 _TAIL = 200
@@ -70,7 +69,7 @@ class CommandError(ValueError):
 def warn(text: str) -> None:
     """Warn at the line of the program, the first one outside of the package."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals['__name__'].partition('.')[0] == _OWN:
+    while frame.f_back and frame.f_globals['__name__'].startswith('propulsion_ros'):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)
 

@@ -111,8 +111,7 @@ def with_files(cls: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
 def refuse_fixed(made: Any, given: Any) -> None:
     """Raise `ConfigError` where a configuration differs from another in what is not live."""
     if type(given) is not type(made):
-        got = type(given).__name__
-        raise ConfigError('params', f'expected {type(made).__name__}, got {got}')
+        raise ConfigError('params', f'expected {type(made).__name__}, got {type(given).__name__}')
     for each in parameters_of(type(made)):
         old, new = (np.asarray(operator.attrgetter(each.key)(one)) for one in (made, given))
         # By their bytes, as NaN may stand for a default.

@@ -12,8 +12,7 @@ UNITS = {
     **dict.fromkeys(('%', 'percent'), (0.01, '')),
     **dict.fromkeys(('degrees', 'degree', 'deg', '°'), (_DEGREE, 'rad')), 'rad': (1.0, 'rad'),
     **dict.fromkeys(('rpm', 'RPM', '1/min'), (_RPM, 'rad/s')), 'rad/s': (1.0, 'rad/s'),
-    **dict.fromkeys(('deg/s', '°/s'), (_DEGREE, 'rad/s')), 'rev/s': (2.0 * math.pi, 'rad/s'),
-    '1/degree': (1.0 / _DEGREE, '1/rad'),
+    **dict.fromkeys(('deg/s', '°/s'), (_DEGREE, 'rad/s')), '1/degree': (1.0 / _DEGREE, '1/rad'),
     's': (1.0, 's'), 'ms': (1e-3, 's'), **dict.fromkeys(('us', 'µs'), (1e-6, 's')),
     'min': (60.0, 's'), 'm': (1.0, 'm'), 'mm': (1e-3, 'm'), 'cm': (1e-2, 'm'), 'in': (0.0254, 'm'),
     'km': (1e3, 'm'), 'm^2': (1.0, 'm^2'), 'cm^2': (1e-4, 'm^2'), 'mm^2': (1e-6, 'm^2'),
@@ -31,7 +30,7 @@ UNITS = {
     'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
     'g/m^3': (1e-3, 'kg/m^3'),
     'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
-    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'), 'rev/s': (2.0 * math.pi, 'rad/s'),
 }
 """Value of one of each unit in SI, and the SI unit; likely units come first."""
 

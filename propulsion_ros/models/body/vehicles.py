@@ -67,9 +67,8 @@ class Vehicles(Sealed):
                  'above the sum of the others')
         self.bodies, self.count = Bodies(body, count), count
         self.groups = {name: Model(group, (count,), name) for name, group in groups.items()}
-        self._families: dict[str, Any] = {name: each.family for name, each in self.groups.items()}
         self._dry = MassRows.of(dry)
-        self._uses_body = any(family.uses_body for family in self._families.values())
+        self._uses_body = any(group.uses_body for group in self.groups.values())
         self._longest_dt = 0.0
         self.reset()
         self._is_made = True
@@ -114,7 +113,7 @@ class Vehicles(Sealed):
             raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
         for name, given in states.items():
             # A copy refuses what the group would, which is reset after the bodies.
-            copy.deepcopy(self._families[name]).reset(indices, given)
+            copy.deepcopy(self.groups[name]).reset(indices, given)
         self.bodies.reset(indices, state)
         for i, (name, group) in enumerate(self.groups.items()):
             if seed is not None and hasattr(group.family, 'reseed'):
@@ -154,14 +153,14 @@ class Vehicles(Sealed):
             if name not in self.groups:
                 raise CommandError(f'commands: unknown group {name!r}, known: {known}')
         wanted = {
-            name: command_of(family, commands.get(name), (self.count,), name)
-            for name, family in self._families.items()
+            name: command_of(group.family, commands.get(name), (self.count,), name)
+            for name, group in self.groups.items()
         }
         body = self.bodies.through_fluid if self._uses_body else BodyState()
         if dt > self._longest_dt:
             # A family may refuse a longer step, and the groups before it must not have moved.
-            for family in self._families.values():
-                copy.deepcopy(family).step(Command(), body, dt, 0)
+            for group in self.groups.values():
+                copy.deepcopy(group.family).step(Command(), body, dt, 0)
             self._longest_dt = dt
         outputs = {
             name: advance(group, wanted[name], body, dt) for name, group in self.groups.items()
@@ -188,7 +187,7 @@ class Vehicles(Sealed):
     @property
     def mass(self) -> MassRows:
         """Masses of the vehicles with what is in their tanks now."""
-        states = [getattr(each, 'tank_state', None) for each in self._families.values()]
+        states = [getattr(each, 'tank_state', None) for each in self.groups.values()]
         tanks = [state for state in states if state is not None]
         if not tanks or not self._is_fresh.any():
             return read_only(self._mass)

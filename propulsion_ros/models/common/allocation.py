@@ -62,16 +62,9 @@ def allocation_matrix(
 class Allocation:
     """Efforts for a demanded wrench and what they achieve.
 
-    Attributes
-    ----------
-    effort : FloatArray
-        Effort of each actuator inside its limits [N], shape (..., n).
-    wrench : FloatArray
-        Wrench of the efforts [N] and [N m], in the axes of the matrix, shape (..., 6).
-    residual : FloatArray
-        Demand minus wrench [N] and [N m], shape (..., 6).
-    saturated : BoolArray
-        Actuators whose limit does not allow the least effort for the demand, shape (..., n).
+    The ``effort`` of each actuator is inside its limits [N], (..., n); ``wrench`` is that of the
+    efforts [N] and [N m], (..., 6), in the axes of the matrix, and ``residual`` the demand minus
+    it. ``saturated`` are those, (..., n), whose limit forbids the least effort for the demand.
     """
 
     effort: FloatArray

@@ -78,10 +78,8 @@ def _arrays(given: Any) -> None:
 class Command:
     """What was commanded, one column for each of `Family.command_names`; lists are accepted.
 
-    Attributes
-    ----------
-    position, velocity, effort : FloatArray, optional
-        Shape (..., m), SI units; NaN where a name was never commanded or takes another field.
+    ``position``, ``velocity`` and ``effort`` are (..., m), in SI units; NaN where a name was never
+    commanded or takes another field.
     """
 
     position: FloatArray | None = None
@@ -268,14 +266,8 @@ class MotionOfEach(BodyState):
 class TankState(NamedTuple):
     """What is left in the tanks of a family after a step, in base_link axes.
 
-    Attributes
-    ----------
-    mass : FloatArray
-        Propellant [kg], shape (..., m).
-    com : FloatArray
-        Centre of mass in base_link [m], shape (..., m, 3).
-    inertia : FloatArray
-        Inertia about the centre of mass [kg m^2], shape (..., m, 3, 3).
+    The ``mass`` of propellant [kg] is (..., m), its centre ``com`` [m] (..., m, 3), and its
+    ``inertia`` about that [kg m^2] (..., m, 3, 3).
     """
 
     mass: FloatArray
@@ -286,12 +278,8 @@ class TankState(NamedTuple):
 class BatteryState(NamedTuple):
     """What a step did to the batteries of a family, each (..., m).
 
-    Attributes
-    ----------
-    voltage, current : FloatArray
-        Mean voltage [V] and current [A] over the step; the current is at least 0.
-    charge : FloatArray
-        State of charge after the step, over the capacity, 0 to 1.
+    Over the step they have a mean ``voltage`` [V] and a mean ``current`` [A], at least 0; after it
+    a ``charge`` over the capacity, 0 to 1.
     """
 
     voltage: FloatArray
@@ -314,8 +302,7 @@ class Output(NamedTuple):
     axes : FloatArray
         Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all.
     position, velocity, effort : FloatArray or None
-        State in SI units, such as [rad], [rad/s] and [N], one column for each of `state_names`; NaN
-        where a name has no such field.
+        State [rad], [rad/s], [N], one column for each of `state_names`; NaN for no such field.
     computed, applied : FloatArray or None
         The value before and after physical limits and faults, shape (..., n).
     flags : mapping of str to BoolArray
