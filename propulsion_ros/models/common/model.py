@@ -140,10 +140,9 @@ class Model(Sealed):
     def retune(self, params: Any) -> None:
         """Take the live values of a configuration, such as ``efficiency``; see `Retunable`.
 
-        Raises `ConfigError` where others differ from those that the family was made of.
+        Raises `ConfigError` where others differ from ``params``, which the family was made of.
         """
-        made = vars(getattr(self.family, 'inner', self.family)).get('_params', params)
-        refuse_fixed(made, params)
+        refuse_fixed(getattr(self.family, 'params', params), params)
         self.family.retune(params)  # type: ignore[attr-defined]
 
 

@@ -87,7 +87,7 @@ def test_fault_outlasts_a_reset_and_leaves_no_trace_when_it_is_mended(make):
 def test_only_what_is_live_is_retuned(make, other, text):
     """Other values were ignored."""
     model = Model(make())
-    params = model.family._params
+    params = model.params
     model.retune(replace(params, efficiency=0.5))
     assert np.all(model.effectiveness == 0.5)
     with pytest.raises(ConfigError, match=text):
@@ -96,7 +96,7 @@ def test_only_what_is_live_is_retuned(make, other, text):
             for key, given in other.items()
         }))
     with pytest.raises(ConfigError, match=r"'params': expected .*Params, got JetsParams"):
-        model.retune(jets()._params)
+        model.retune(jets().params)
     assert np.all(model.effectiveness == 0.5)
 
 
