@@ -9,11 +9,11 @@ import numpy as np
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.simulation import BODY, Simulation
 from propulsion_ros.graph.wiring import REPLAYED, vehicle_graph
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
 from propulsion_ros.loops.stamped_ports import StampedPorts
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.replay.host import Bus, LoopHost
 from propulsion_ros.replay.plain import Wire, plain_message

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from propulsion_ros.drawing.figure import PUBLISHED, Mark, Page, Panel, Span, Trace
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.quantity import FloatArray
@@ -203,19 +203,6 @@ def target_at(plan: Mapping[str, TargetT], time: float) -> tuple[str, TargetT]:
 def marks_of(plan: Mapping[str, TargetT]) -> list[Mark]:
     """Return the beginnings of all targets of a plan but the first."""
     return [Mark(target.time, name) for name, target in plan.items()][1:]
-
-
-def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
-    """Return the turns about x, then y, then z of the world [rad] of a matrix (3, 3).
-
-    It uses numpy, whose last bit differs from that of math, as recordings were made with it.
-    """
-    r = rotation
-    return (
-        float(np.arctan2(r[2, 1], r[2, 2])),
-        float(-np.arcsin(np.clip(r[2, 0], -1.0, 1.0))),
-        float(np.arctan2(r[1, 0], r[0, 0])),
-    )
 
 
 def wrapped(angle: float) -> float:

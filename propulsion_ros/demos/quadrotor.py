@@ -24,13 +24,13 @@ from propulsion_ros.demos.pilot import (
     efforts,
     marks_of,
     mass,
-    roll_pitch_yaw,
     target_at,
 )
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, Page, Panel, Trace
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.rotation import rpy_of
 from propulsion_ros.models.common.wrench import cross
 from propulsion_ros.settings.quantity import FloatArray
 
@@ -124,7 +124,7 @@ class QuadrotorPilot(Pilot):
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
         """Return the wrench."""
         self.recording.add(
-            'motion', time, *motion.position.tolist(), *roll_pitch_yaw(motion.rotation),
+            'motion', time, *motion.position.tolist(), *rpy_of(motion.rotation),
             float(motion.velocity_world[2]),
         )
         name, target = target_at(_PLAN, time)

@@ -24,13 +24,13 @@ from propulsion_ros.demos.pilot import (
     Recording,
     efforts,
     marks_of,
-    roll_pitch_yaw,
     target_at,
     wrapped,
 )
 from propulsion_ros.drawing.figure import COMMAND, Mark, Page, Panel, Trace
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
+from propulsion_ros.models.common.rotation import rpy_of
 from propulsion_ros.settings.quantity import FloatArray
 
 
@@ -95,7 +95,7 @@ class RovGuidance:
 
     def velocities(self, target: RovTarget, motion: Motion) -> FloatArray:
         """Return the desired velocity: linear [m/s], then angular [rad/s], body axes, (6,)."""
-        roll, pitch, yaw = roll_pitch_yaw(motion.rotation)
+        roll, pitch, yaw = rpy_of(motion.rotation)
         heave = np.clip(DEPTH_GAIN * (-target.depth - motion.position[2]), -MAX_HEAVE, MAX_HEAVE)
         ahead = self._speed * np.array([np.cos(yaw), np.sin(yaw), 0.0])
         turn = -_TURN_GAIN * np.array([roll, pitch, wrapped(yaw - target.heading)])
@@ -166,7 +166,7 @@ class RovPilot(Pilot):
 
     def steer(self, time: float, motion: Motion) -> Mapping[str, Command]:
         """Return wrench and fin angle."""
-        _, pitch, yaw = roll_pitch_yaw(motion.rotation)
+        _, pitch, yaw = rpy_of(motion.rotation)
         self.recording.add(
             'motion', time, float(motion.position[2]), pitch, yaw, float(motion.velocity[0])
         )
@@ -181,7 +181,7 @@ class RovPilot(Pilot):
 
     def status(self, time: float, motion: Motion) -> str:
         """Return depth, heading, speed, and the present part of the plan."""
-        _, _, yaw = roll_pitch_yaw(motion.rotation)
+        _, _, yaw = rpy_of(motion.rotation)
         return (
             f'{-motion.position[2]:5.2f} m deep  {np.degrees(yaw):+6.1f} deg  '
             f'{motion.velocity[0]:+5.2f} m/s  now: {target_at(_PLAN, time)[0]:<7}'

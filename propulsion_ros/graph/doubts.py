@@ -383,7 +383,8 @@ RULES = (
          'kgf, and kg? What gas carries has a body.displaced_volume'),
     Rule('spin', 'are turned by {}', (0.0, 5000.0), 'N m', 'rad/s^2: five times quadrotors of 30 g',
          n.spins, 'the moment of inertia', 'kg m^2, N and m?'),
-    Rule('buoyancy', '{}', (0.0, 0.35), 'N', _USE, n.surpluses, 'its largest force',
+    Rule('buoyancy', '{}', (0.0, 0.35), 'N', _USE, n.surpluses, 'its largest force, or 0.03 of its '
+         'weight,',
          'give its mass, body.displaced_volume and body.fluid_density'),
     Rule('buoyancy', 'lifts {}', (0.3, 10.0), 'kg', 'what swims has 1, crawlers of steel 0.3; what '
          'floats at least 1', n.lifted, 'the mass, of hulls over 0.3,', 'give the volume of water '
@@ -534,7 +535,7 @@ RULES = (
       for least, unit, find in (
           (0.01, 'm^2', p.undragged), (0.05, 'm^5', partial(p.undragged, is_angular=True)))),
     Rule('speed', '{}', (0.0, 1.0), 'm/s', 'faster it cannot go',
-         p.currents, 'the speed of its largest force against its drag'),
+         p.currents, 'the speed of its largest force against its drag, of a start twice that'),
     Rule('dry', 'is {} above the water', (-_ENDLESS, 0.0), 'm', 'propellers push water',
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',

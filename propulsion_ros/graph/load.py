@@ -2,7 +2,6 @@
 """The models of a robot, and motors of RASP files (``.eng``), for programs without nodes."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from propulsion_ros.models.common.family import Family, require_counts
 from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.models.supply.motors import ThrustCurve, motor_of
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import ConfigError, SourceError, warn
 from propulsion_ros.settings.files import check_file, printable, read_text
 from propulsion_ros.settings.flat import build, known_hint, suggestion
 from propulsion_ros.settings.yaml_file import ParameterFile, placing, settings_of
@@ -105,7 +104,7 @@ def _check_names(file: ParameterFile, specs: Sequence[ActuatorSpec]) -> None:
             raise file.placed(node, error) from error
     for node, text in unread_sections(file, specs):
         # Only a warning, as a file may be for several robots.
-        warnings.warn(str(file.placed(node, SourceError(node, text))), stacklevel=5)
+        warn(str(file.placed(node, SourceError(node, text))))
 
 
 def _families_of(
@@ -122,7 +121,7 @@ def _families_of(
             models[spec.name], _ = build_family(spec.family, given, spec, batch)
             for won, is_one_for_several in won_over(given, spec):
                 if is_one_for_several:
-                    warnings.warn(str(file.placed(spec.name, won)), stacklevel=4)
+                    warn(str(file.placed(spec.name, won)))
         except ConfigError as error:
             # An error in the block has an XML path instead.
             if error.key in given:

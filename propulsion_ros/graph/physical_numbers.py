@@ -635,7 +635,11 @@ def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
     if _is_submerged(robot) and any(map(is_in_liquid, robot.pushing)) and body.is_solid:
         arms = np.sqrt(np.asarray(body.moments) / body.mass)**(3 * is_angular)
         of = (body.mass / params.fluid_density)**(2.0 / 3.0) * arms
-        for i in np.flatnonzero((params.angular_damping == 0.0) | (not is_angular)).tolist():
+        # What nothing turns, as a body of revolution, needs no drag about that axis.
+        turned = np.abs(np.nan_to_num(robot.extremes))[:, 3:].max(axis=0)
+        is_still = (turned < n.LITTLE * turned.max()) & (not _lifting(robot)[0])
+        is_known = is_angular & (is_still | (params.angular_damping > 0.0))
+        for i in np.flatnonzero(~is_known).tolist():
             yield Number(f'body.{key}', float(getattr(params, key)[i]),
                          f'in water, {way} {"xyz"[i]}, it ', float(of[i]), i)
     elif params.rail_length and robot.pushing and not is_angular:
@@ -675,12 +679,13 @@ def currents(robot: RobotLayout) -> Iterator[Number]:
         i = int(np.argmax(np.abs(params.current)))
         yield Number('body.current', speed, 'the fluid carries it away at ', own, i)
         start, turn = params.start_velocity, params.start_angular_velocity
-        for key, value, who in (
-            ('velocity', start - params.current * start.any(), 'it starts at '),
-            ('angular_velocity', turn * size_of(robot), 'it starts to turn, its ends at '),
+        for key, value, who, of in (
+            # What is dropped or launched is faster than it drives.
+            ('velocity', start - params.current * start.any(), 'it starts at ', 2.0 * own),
+            ('angular_velocity', turn * size_of(robot), 'it starts to turn, its ends at ', own),
         ) if _is_submerged(robot) else ():
             i = int(np.argmax(np.abs(value)))
-            yield Number(f'body.start_{key}', float(np.linalg.norm(value)), who, own, i)
+            yield Number(f'body.start_{key}', float(np.linalg.norm(value)), who, of, i)
 
 
 def starts(robot: RobotLayout) -> Iterator[Number]:

@@ -40,6 +40,7 @@ _MADE_BY = {f'force {a}': f'along {a}' for a in 'xyz'} | {
     'a moment_constant' for a, b, c in ('xyz', 'yzx', 'zxy')}
 
 _ALONG = 0.99  # directions are the same if the cosine of their angle is larger
+_TOUCHING = 1e-3  # actuators are in one place if they are nearer [m]
 _ACROSS = 0.5  # an actuator with a smaller upward component lifts nothing
 _LEAST_LAG = 2e-3  # lag of the fastest actuators in use [s]
 ROD = 30.0  # a body is a rod from this ratio of its second moments along and across
@@ -64,6 +65,7 @@ _SIDES = (
 """Names of the positive and the negative side along each axis."""
 _CURVES = ('esc_curve', 'output_values')
 """Texts with the thrusts of an actuator."""
+_SIGNED = ('axis', *_CURVES)
 _MAKERS = ('max_thrust or motor_constant or rotor_constant or propeller_diameter or '
            'fluid_density or max_command or names')
 """Parameters that determine a thrust."""
@@ -71,10 +73,11 @@ _MIRROR, _HALF_TURN = np.array([1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0])
 """Factors of a vector for its mirror image on the other side, and for half a turn about z."""
 _SAME = 1e-3  # places are the same if they are nearer, over their distance from the origin
 _SINKING = 0.3  # fluid that crawlers displace, over their mass
+_TRIM = 0.03  # least thrust that a surplus is compared with, over the weight
 _PUSHED = 0.03  # least acceleration of what propellers push, as of rule `propellers` [m/s^2]
 _LEAN = math.tan(math.radians(20.0))  # largest lean of what floats in water at rest
 _LEAST_HEIGHT = 1e-6  # of the centre of buoyancy above that of mass, by which it stands up [m]
-_LITTLE = 1e-4  # angle that is as large as its sine [rad], or a torque over the largest one
+LITTLE = 1e-4  # angle that is as large as its sine [rad], or a torque over the largest one
 
 
 # Actuators that differ from similar ones.
@@ -97,16 +100,17 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             along = np.round(group.layout.axis @ group.layout.axis.T, 2)
             is_odd = ((along == 1.0).sum(axis=1) == 1) & ((along == -1.0).sum(axis=1) >= FEW)
             columns['axis'] = np.where(is_odd, -1.0, 1.0).tolist()
-        # A curve counts by its largest thrust.
-        largest = np.abs(np.nan_to_num(group.layout.highest)).tolist()
+        # A curve counts by its largest thrust, which is backwards if it is turned round.
+        low, high = (np.nan_to_num(end) for end in (group.layout.lowest, group.layout.highest))
+        largest = np.where(-low > high, low, high).tolist()
         columns |= {key: largest for key in _CURVES if len({*columns.get(key, ())}) > 1}
-        # Compare sizes: a sign is a direction. Axes are compared by their component.
+        # Compare sizes: a sign is a direction, but of axes and curves it counts.
         paths = [f'robot/{path_step("link", link)}/inertial' for link in group.layout.links]
         masses = [robot.links[path].mass if path in robot.links else 0.0 for path in paths]
         if len(set(paths)) == len(paths) and all(masses):
             columns['mass'] = masses
         rows = [tuple(
-            abs(column[i]) if isinstance(column[i], float) and key != 'axis' else column[i]
+            abs(column[i]) if isinstance(column[i], float) and key not in _SIGNED else column[i]
             for key, column in columns.items()
         ) for i in range(len(names))]
         for i, others, is_most in _alike(rows, group.layout.position):
@@ -118,7 +122,7 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
                 who = f'{key} of {names[i]} is {own:g}, where {whose} {other:g}: '
                 share = rows[i][k] / max(rows[others[0]][k], LEAST)
                 # A direction and a curve cannot be replaced by a number.
-                usual = float(other) if key not in ('axis', *_CURVES) else math.nan
+                usual = float(other) if key not in _SIGNED else math.nan
                 index = 3 * i if key == 'axis' else i
                 found = Number(key, share, who, 1.0, index, group.name, usual=usual)
                 yield found if key != 'mass' else dataclasses.replace(
@@ -259,7 +263,11 @@ def _near(rows: Sequence[tuple[Number, FloatArray, FloatArray]], what: str = '',
     """
     points, ways = (np.array([row[k] for row in rows]).reshape(-1, 3) for k in (1, 2))
     for k, (number, point, way) in enumerate(rows[1:], 1):
-        apart = np.linalg.norm(points[:k] - point, axis=1)
+        apart = np.linalg.norm(points - point, axis=1)
+        here, apart = np.flatnonzero(apart < _TOUCHING), apart[:k]
+        # Three at right angles are one nozzle that turns its jet.
+        if len(here) == 3 and abs(np.linalg.det(ways[here])) > _ALONG:
+            continue
         apart[ways[:k] @ way <= alike] = np.inf
         near = int(np.argmin(apart))
         who = f'of {number.who}, {rows[near][0].who}{what} '
@@ -314,10 +322,10 @@ def turning_angles(robot: RobotLayout) -> Iterator[Number]:
         if (family := group.steered) is None:
             continue
         for i, joint in enumerate(family.joint_names):
-            turned = family.carried(group.matrix, _LITTLE * np.eye(len(family.joint_names))[i])
+            turned = family.carried(group.matrix, LITTLE * np.eye(len(family.joint_names))[i])
             # In air a folding arm may only move a rotor; in water a joint must turn the thrust.
             rows = slice(3 if is_in_liquid(group) else 6)
-            sizes = _LITTLE * np.linalg.norm(group.matrix[rows], axis=0)
+            sizes = LITTLE * np.linalg.norm(group.matrix[rows], axis=0)
             sine = (np.linalg.norm((turned - group.matrix)[rows], axis=0) / sizes).max()
             who = f'the angle of the axis of {joint!r} to what it turns '
             yield Number('steering.axis', _angle(float(sine)), who, 1.0, 3 * i, group.name)
@@ -493,7 +501,8 @@ def float_heights(robot: RobotLayout) -> Iterator[Number]:
 def surpluses(robot: RobotLayout) -> Iterator[Number]:
     """Yield by how much buoyancy and weight of a submerged robot differ [N], over its thrust.
 
-    That is the largest force along any axis, as fins turn what pushes ahead.
+    That is the largest force along any axis, as fins turn what pushes ahead, or at least a part of
+    the weight, as gliders that hardly push are trimmed to a hundredth of that.
     """
     most, params = float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max()), robot.params
     is_free = params.fluid_density and not params.hulls.names
@@ -501,7 +510,8 @@ def surpluses(robot: RobotLayout) -> Iterator[Number]:
         net = (number.value - number.of) * params.gravity
         if net > 0.0 or not params.ground:
             who = f'at rest it {"rises" if net > 0.0 else "sinks"} by '
-            yield Number('body.displaced_volume', abs(net), who, most)
+            yield Number('body.displaced_volume', abs(net), who, max(
+                most, _TRIM * number.of * params.gravity))
 
 
 def parts(robot: RobotLayout) -> Iterator[Number]:
@@ -651,7 +661,8 @@ def lifted(robot: RobotLayout) -> Iterator[Number]:
     # The robot has propellers for water, and a volume or no ground, but is in air.
     is_meant = volume > 0.0 or not params.ground
     lacks = is_meant and not in_liquid and any(map(is_in_liquid, robot.groups))
-    if mass and (in_liquid or lacks or found > mass):
+    # Without gravity nothing sinks.
+    if mass and params.gravity and (in_liquid or lacks or found > mass):
         yield Number(key, found, f'{volume:g} m^3 ' + 'of air ' * lacks, of, remedy=(
             'give body.fluid_density, 1000 or 1025 in water' if lacks else ''
         ))
@@ -721,7 +732,7 @@ def _never_yaws(robot: RobotLayout) -> bool:
     up = [way for group in robot.pushing for way in group.layout.axis[:, 2] > _ACROSS]
     return len(up) > FEW and all(up) and not _is_carried(robot) and all(
         map(is_in_air, robot.groups)
-    ) and float(np.abs(robot.matrix[5]).max()) <= _LITTLE * float(np.abs(robot.matrix[3:5]).max())
+    ) and float(np.abs(robot.matrix[5]).max()) <= LITTLE * float(np.abs(robot.matrix[3:5]).max())
 
 
 def weaker_ways(robot: RobotLayout) -> Iterator[Number]:

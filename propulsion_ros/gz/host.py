@@ -23,7 +23,6 @@ from propulsion_ros.gz.joint_drives import held_joints, read_groups
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats, shifts
 from propulsion_ros.gz.simulated_model import SimulatedModel, carrier_of, placed_description
 from propulsion_ros.loops.actuator_loop import LoopParams
-from propulsion_ros.loops.actuator_ports import several_publishers
 from propulsion_ros.loops.ports import Outlet, Port
 from propulsion_ros.messages.rclpy_private import reason_of, take_message
 from propulsion_ros.models.common.family import Family, Output
@@ -199,7 +198,8 @@ class ActuatorHost:
             self.serve()
         if self._checked % _CHECKS_PER_SECOND == 0:
             for node in self.nodes:
-                node.look_for_publishers(self._listener.publishers_of(node.get_name()))
+                if node.loop is not None:
+                    node.loop.look_for_publishers(self._listener.publishers_of(node.get_name()))
 
     def step(
         self, stamp_ns: int, motion: MatrixMotion | None, poses: Mapping[str, Pose],
@@ -334,7 +334,7 @@ class SimulatedNode(ActuatorNode):
         self._poses: Mapping[str, Pose] = {}
         self._time_ns = 0
         self._read: list[Any] = []
-        self._is_stepping = self._has_several = False
+        self._is_stepping = False
         self._kept_ns: dict[Outlet, int] = {}
         super().__init__(name, **kwargs)
 
@@ -446,13 +446,6 @@ class SimulatedNode(ActuatorNode):
             self.loop.ports[0].take(topic.read(message))
         except CommandError as error:
             self.complain('refused', str(error))
-
-    def look_for_publishers(self, others: int) -> None:
-        """Report once several publishers of a command, ``others`` of them by gz-transport."""
-        count = others + self.publishers_of('~/command')
-        if count > 1 and not self._has_several:
-            self._has_several = True
-            self.log('warn', several_publishers(count, self.resolve_topic_name('~/command')))
 
     def restart(self) -> None:
         """Return actuators and time to the start, as the world does."""

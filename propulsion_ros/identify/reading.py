@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES
 from propulsion_ros.models.common.rotation import rows_of
 from propulsion_ros.pictures.signals import Pairs
 from propulsion_ros.replay.bags import BagReader, Recorded, is_bag

@@ -73,12 +73,6 @@ ADAPTERS: Mapping[str, str] = {
 OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
 
 
-def several_publishers(count: int, topic: str) -> str:
-    """Return the line on several publishers of commands of the same actuators."""
-    return (f'{count} publishers of {topic}: each command holds until that of another one; stop '
-            'all but one')
-
-
 class ActuatorPorts(StampedPorts):
     """Takes commands for a family and publishes the wrench that it really applies.
 
@@ -133,6 +127,8 @@ class ActuatorPorts(StampedPorts):
         self._started_ns: int | None = None
         self._joint_publishers = 0
         self._has_several = False
+        # Others push at rest too.
+        self._is_lift = family.facts.force == LIFT
         self._is_complete = publish_joint_states
         self._open_outlets(publish_each, publish_numbers)
         self.requests.append(
@@ -573,9 +569,8 @@ class ActuatorPorts(StampedPorts):
 
     def conclude(self) -> None:
         """Log why nothing pushed at the end of a replay."""
-        # Others push at rest too.
         lacks = 'no odometry, body.velocity of a table, so no force' * (
-            self.core.lacks_motion and self.family.facts.force == LIFT
+            self.core.lacks_motion and self._is_lift
         )
         if text := lacks or self._small_commands():
             self._host.log('warn', text)
@@ -654,18 +649,21 @@ class ActuatorPorts(StampedPorts):
         pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
         return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
-    def _look_for_publishers(self) -> None:
-        """Report once several publishers of commands of all actuators, without allocators."""
+    def look_for_publishers(self, others: int = 0) -> None:
+        """Report once several publishers of commands of all actuators, without allocators.
+
+        ``others`` do not publish by ROS.
+        """
         host, topic = self._host, self.ports[0].topic
         # An allocator, which is idle beside other commands, subscribes to the effectiveness.
         idle = host.subscriptions_to(self._effectiveness) if (
             self._effectiveness in self.outlets) else 0
-        count = host.publishers_of(topic) - idle
-        # Gazebo counts those of gz-transport too.
-        is_counted = self._reader.is_whole and not host.follows_links
-        if count > 1 and is_counted and not self._has_several:
+        count = host.publishers_of(topic) - idle + others
+        # What others publish is for all actuators.
+        if count > 1 and (others or self._reader.is_whole) and not self._has_several:
             self._has_several = True
-            host.log('warn', several_publishers(count, host.resolve_topic_name(topic)))
+            host.log('warn', f'{count} publishers of {host.resolve_topic_name(topic)}: each command'
+                     ' holds until that of another one; stop all but one')
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits met, refused inputs."""
@@ -690,7 +688,9 @@ class ActuatorPorts(StampedPorts):
                     'an angle that several publish holds until that of another one'
                 ))
             self._joint_publishers = publishers
-        self._look_for_publishers()
+        # Gazebo counts those of gz-transport too.
+        if not self._host.follows_links:
+            self.look_for_publishers()
         if level != ERROR:
             warnings = [
                 *(flag for flag, count in met.items() if count),
@@ -704,7 +704,8 @@ class ActuatorPorts(StampedPorts):
                 *(['actuators are switched off'] if off else []),
                 *(['command is stale'] if stale else []),
                 *(['joint states are lost'] if core.joints and core.joints.lost.any() else []),
-                *(['no odometry yet, so no force'] if core.lacks_motion else []),
+                *(['no odometry yet, so no force' if self._is_lift else
+                   'no odometry yet, so as at rest'] if core.lacks_motion else []),
             ]
             if warnings:
                 level, text = WARN, warnings[-1]

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.command_reader import NamedCommand
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.models.common.family import Family
+from propulsion_ros.models.common.family import FIELDS, Family
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import known_hint
 from propulsion_ros.settings.quantity import (

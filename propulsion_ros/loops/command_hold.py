@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from propulsion_ros.loops.ports import Host
-from propulsion_ros.models.common.family import Command
+from propulsion_ros.models.common.family import FIELDS, Command
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 from propulsion_ros.timing.dwell import Dwell
 
-FIELDS = ('position', 'velocity', 'effort')
 _NEVER = np.iinfo(np.int64).min // 2
 _RETURN = 1.0
 """Commands are back after they came for so long [s]; slow ones would end and return each time."""

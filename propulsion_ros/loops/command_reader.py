@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS, CommandUpdate, FieldSplit
+from propulsion_ros.loops.command_hold import CommandUpdate, FieldSplit
 from propulsion_ros.models.common.esc import FIELDS as INTERFACE_FIELDS
-from propulsion_ros.models.common.family import Blockwise, Command, Family
+from propulsion_ros.models.common.family import FIELDS, Blockwise, Command, Family
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import (
     BoolArray,

@@ -14,7 +14,6 @@ from std_msgs.msg import Bool, Float64, Int32MultiArray, String
 from visualization_msgs.msg import Marker, MarkerArray
 
 from propulsion_ros.drawing.shapes import Shape
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.messages.fields import (
@@ -31,6 +30,7 @@ from propulsion_ros.messages.fields import (
     set_stamp,
     wrench_slots,
 )
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.quantity import FloatArray
 
 Encoder = Callable[[int, Any], Any]

@@ -18,7 +18,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
-from propulsion_ros.loops.command_hold import FIELDS
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000  # [ns]

@@ -14,7 +14,6 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.messages.fields import (
     Slots,
     inertia_slots,
@@ -25,6 +24,7 @@ from propulsion_ros.messages.fields import (
     set_wrench,
     wrench_slots,
 )
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.errors import CommandError
 
 SHORTEST = 12

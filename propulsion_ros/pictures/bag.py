@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.models.common.rotation import Vector, roll_pitch_yaw, rotate, rows_of, unit
+from propulsion_ros.models.common.family import FIELDS
+from propulsion_ros.models.common.rotation import Vector, rotate, rows_of, rpy_of, unit
 from propulsion_ros.pictures.signals import DETECTED, OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
@@ -177,7 +177,7 @@ def add_motion(
     # A publisher that does not know the attitude may leave all of it at 0.
     if _SMALLEST < math.hypot(*placed[4:]) < _LARGEST:
         turned = unit(placed[4:])
-        angles = map(math.degrees, roll_pitch_yaw(rows_of(turned)))
+        angles = map(math.degrees, rpy_of(rows_of(turned)))
         _add_parts(signals, source, 'attitude', ('roll', 'pitch', 'yaw'), time, angles)
         _add_parts(signals, source, 'world_velocity', 'xyz', time, rotate(turned, velocity))
 

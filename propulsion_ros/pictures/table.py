@@ -10,9 +10,8 @@ from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.events.variables import Sample
 from propulsion_ros.flight.flight_report import FlightReport
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES
 from propulsion_ros.pictures.signals import OF_TANKS, Channel, Fit, FlightSignals, Signals
 from propulsion_ros.replay.command_table import (
     KEPT_LIMIT,

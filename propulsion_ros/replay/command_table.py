@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.command_reader import CommandRows
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import LONGEST_LINE, TABLE_LIMIT, printable, read_lines
 from propulsion_ros.settings.flat import suggestion

@@ -157,9 +157,9 @@ class LoopHost(WithoutGraph):
         loop.start()
 
     @property
-    def published_topics(self) -> set[str]:
-        """Full names of the topics that the loop publishes."""
-        return set(self._outlets.values())
+    def published_topics(self) -> dict[str, Outlet]:
+        """Outlets by the full names of the topics that the loop publishes."""
+        return {topic: outlet for outlet, topic in self._outlets.items()}
 
     def _taking(self, port: Port) -> Callable[[Any], None]:
         def take(message: Any) -> None:

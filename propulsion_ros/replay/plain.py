@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.command_reader import CommandRows
 from propulsion_ros.loops.payloads import (
     BatteryRow,
@@ -27,6 +26,7 @@ from propulsion_ros.loops.payloads import (
     StatusRow,
 )
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
+from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray

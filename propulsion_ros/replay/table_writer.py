@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propulsion_ros.loops.actuator_ports import ActuatorPorts
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.estimate_loop import EstimatePorts
 from propulsion_ros.loops.ports import Loop
-from propulsion_ros.models.common.family import WRENCH_NAMES, battery_names
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES, battery_names
 from propulsion_ros.replay.command_table import STAMP, stamp_text
 from propulsion_ros.replay.plain import TickRows
 from propulsion_ros.replay.robot import Published

@@ -5,6 +5,8 @@ The first fault of an input ends its reading, or all of them are collected.
 """
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -62,6 +64,14 @@ class CommandError(ValueError):
 
     def __str__(self) -> str:
         return one_line(super().__str__())
+
+
+def warn(text: str) -> None:
+    """Warn at the line of the program, the first one outside of the package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals['__name__'].startswith('propulsion_ros'):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def one_line(text: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import numpy as np
 
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.files import read_named
@@ -103,6 +106,17 @@ def with_files(cls: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     filled = getattr(cls, 'from_files', None)
     return values if filled is None else filled(values, read_named)
+
+
+def refuse_fixed(made: Any, given: Any) -> None:
+    """Raise `ConfigError` where a configuration differs from another in what is not live."""
+    if type(given) is not type(made):
+        raise ConfigError('params', f'expected {type(made).__name__}, got {type(given).__name__}')
+    for each in parameters_of(type(made)):
+        old, new = (np.asarray(operator.attrgetter(each.key)(one)) for one in (made, given))
+        # By their bytes, as NaN may stand for a default.
+        if not each.spec.live and old.tobytes() != new.tobytes():
+            raise ConfigError(each.key, 'cannot change while running; make another model')
 
 
 def _required(key: str, spec: Quantity) -> ConfigError:

@@ -17,7 +17,7 @@ UNITS = {
     'min': (60.0, 's'), 'm': (1.0, 'm'), 'mm': (1e-3, 'm'), 'cm': (1e-2, 'm'), 'in': (0.0254, 'm'),
     'km': (1e3, 'm'), 'm^2': (1.0, 'm^2'), 'cm^2': (1e-4, 'm^2'), 'mm^2': (1e-6, 'm^2'),
     'm^3': (1.0, 'm^3'), 'l': (1e-3, 'm^3'), 'cm^3': (1e-6, 'm^3'),
-    'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 'lb': (0.45359237, 'kg'),
+    'kg': (1.0, 'kg'), 'g': (1e-3, 'kg'), 't': (1e3, 'kg'), 'lb': (0.45359237, 'kg'),
     'kg m^2': (1.0, 'kg m^2'), 'g cm^2': (1e-7, 'kg m^2'), 'kg mm^2': (1e-6, 'kg m^2'),
     'kg cm^2': (1e-4, 'kg m^2'), 'g mm^2': (1e-9, 'kg m^2'),
     'N': (1.0, 'N'), 'gf': (9.80665e-3, 'N'), 'mN': (1e-3, 'N'), 'kN': (1e3, 'N'),
@@ -30,7 +30,7 @@ UNITS = {
     'mm/s^2': (1e-3, 'm/s^2'), 'kg/m^3': (1.0, 'kg/m^3'), 'g/cm^3': (1e3, 'kg/m^3'),
     'g/m^3': (1e-3, 'kg/m^3'),
     'N/rpm^2': (_RPM**-2, 'N s^2/rad^2'), 'N/(rev/s)^2': (0.25 / math.pi**2, 'N s^2/rad^2'),
-    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'),
+    'N/krpm^2': (1e-6 / _RPM**2, 'N s^2/rad^2'), 'rev/s': (2.0 * math.pi, 'rad/s'),
 }
 """Value of one of each unit in SI, and the SI unit; likely units come first."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,9 @@ class ClosedLoop:
             raise FlightError(self._body.failure)
 
     @property
-    def published_topics(self) -> set[str]:
-        """Full names of the topics that loops publish."""
-        return {topic for host in self._hosts.values() for topic in host.published_topics}
+    def published_topics(self) -> dict[str, Outlet]:
+        """Outlets by the full names of the topics that loops publish."""
+        return dict(ChainMap(*(host.published_topics for host in self._hosts.values())))
 
     def request(self, name: str) -> None:
         """Call a service, such as ``flight_state/launch``; raise `FlightError` if refused."""

@@ -17,7 +17,7 @@ from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.closed_loop import ClosedLoop
 from propulsion_ros.study.kinds import CASE, CONTROLLER, ROBOT, params_in
 from propulsion_ros.study.overrides import RobotCases
-from propulsion_ros.study.signals import Signals, check_topics
+from propulsion_ros.study.signals import Signals, check_results
 from propulsion_ros.study.study import Case, Study, StudyParams
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
@@ -46,7 +46,7 @@ class FlightCases(RobotCases):
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for an error that shows before a case is flown."""
         loop, _, _ = self._made(case)
-        check_topics(self._study.results, loop.published_topics)
+        check_results(self._study.results, loop.published_topics)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a flight, and those of its controller."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -14,9 +14,10 @@ from xml.etree.ElementTree import tostring
 
 import numpy as np
 
-from propulsion_ros.graph.doubts import merged, value_doubts
+from propulsion_ros.graph.doubts import Doubt, merged, robot_doubts, value_doubts
 from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_of
 from propulsion_ros.graph.node_config import read_setting
+from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import GivenParameters
@@ -124,7 +125,7 @@ class Base:
     def __init__(self, description: str, files: Sequence[Path]) -> None:
         blocks = actuators_from_urdf(description, loop_params_of) if description else []
         self._blocks = {block.name: block for block in blocks}
-        self._files = files
+        self._description, self._files = description, files
         self._built: dict[str, list[Any]] = {}
 
     def value(self, node: str, key: str) -> Any:
@@ -147,6 +148,16 @@ class Base:
     def schema(self, node: str) -> list[Parameter]:
         """Return the schema of a node, empty if it is not known."""
         return [each for own in self._settings_of(node) for each in parameters_of(type(own))]
+
+    def doubts(self, changes: Mapping[str, Mapping[str, Any]]) -> Iterator[Doubt]:
+        """Yield the doubts about the robot that changes of its parameters make, by node."""
+        if not (changes and self._blocks):
+            return
+        before, after = ({each.place: each for each in robot_doubts(sources_of(
+            self._description, [*self._blocks.values()],
+            lambda node, own=own: {**settings_of(self._files, node), **own.get(node, {})},  # type: ignore[misc]
+        ).layout)} for own in ({}, changes))
+        yield from merged(each for place, each in after.items() if place not in before)
 
     def _settings_of(self, node: str) -> list[Any]:
         """Return the configurations of a node, which are built once."""
@@ -197,11 +208,11 @@ class RobotCases:
             ]
         # A value that is wrong is refused with its case.
         with suppress(ConfigError):
+            changes = self._varied(study.case(0))[1]
             self.warnings = [*self.warnings, *(
-                f'vary: {node}.{doubt.number.key}: {doubt.text}'
-                for node, values in self._varied(study.case(0))[1].items()
+                f'vary: {node}.{doubt.number.key}: {doubt.text}' for node, values in changes.items()
                 for doubt in merged(value_doubts(self._base.schema(node), values, ['unread']))
-            )]
+            )] or [f'vary: {each.number.key}: {each.text}' for each in self._base.doubts(changes)]
 
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case, and its robot description if that varies."""

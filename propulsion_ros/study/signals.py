@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.loops.command_hold import FIELDS
 from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_motion, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.payloads import Kind
-from propulsion_ros.models.common.family import WRENCH_NAMES
+from propulsion_ros.loops.ports import Outlet
+from propulsion_ros.models.common.family import FIELDS, WRENCH_NAMES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint, suggestion
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import is_number
 
-_AXES = 'xyz'
 _OPTIONS = ('from', 'to', 'minus')
 
 
@@ -73,10 +72,27 @@ class Result:
         return _TAKES[self.take](kept[:, 0], kept[:, 1] - self.minus)
 
 
-def check_topics(results: Iterable[Result], published: Collection[str]) -> None:
-    """Raise `SourceError` for a result of a topic that no node publishes."""
+def check_results(results: Iterable[Result], published: Mapping[str, Outlet]) -> None:
+    """Raise `SourceError` for a result of a topic or part that no node publishes."""
     for result in results:
         check_published(f'results: {result.name}', result.topic, published)
+        outlet = published[f'/{result.topic}']
+        known = [f'{name}.{field}' for field in FIELDS for name in outlet.names]
+        if outlet.kind != Kind.JOINTS:
+            known = [*_reader(outlet.topic, outlet.kind)[0]]
+        if known:
+            _check_part(result.topic, result.part, known)
+
+
+def _check_part(topic: str, part: str, known: Collection[str]) -> None:
+    if part not in known:
+        raise SourceError(f'{topic}.{part}', f'unknown{known_hint(part, known)}')
+
+
+def _reader(topic: str, kind: str) -> tuple[Sequence[str], Callable[[Any], Iterable[float]]]:
+    if kind not in _READERS:
+        raise SourceError(topic, f'no number can be kept of a {kind}')
+    return _READERS[kind]
 
 
 def check_published(place: str, topic: str, published: Collection[str]) -> None:
@@ -133,15 +149,14 @@ class Signals:
         parts = self._wanted.get(topic)
         if parts is None:
             return
-        if kind not in _READERS:
-            raise SourceError(topic.strip('/'), f'no number can be kept of a {kind}')
-        numbers = _READERS[kind](message)
+        if kind == Kind.JOINTS:
+            numbers = _state(message)
+        else:
+            names, read = _reader(topic.strip('/'), kind)
+            numbers = dict(zip(names, read(message), strict=True))
         time = stamp_to_ns(message.header.stamp) * 1e-9
         for part in parts:
-            if part not in numbers:
-                raise SourceError(
-                    f'{topic.strip("/")}.{part}', f'unknown{known_hint(part, numbers)}'
-                )
+            _check_part(topic.strip('/'), part, numbers)
             self._rows[topic, part].append((time, numbers[part]))
 
     def numbers(self) -> dict[str, float]:
@@ -151,18 +166,12 @@ class Signals:
         }
 
 
-def _xyz(prefix: str, values: Iterable[Any]) -> dict[str, float]:
-    return {f'{prefix}{axis}': float(value) for axis, value in zip(_AXES, values, strict=True)}
-
-
-def _odometry(message: Any) -> dict[str, float]:
+def _odometry(message: Any) -> list[float]:
     motion = msg_to_motion(message, message.child_frame_id)
-    up = float(motion.rotation[2, 2])
-    return {
-        **_xyz('', motion.position), **_xyz('v', motion.velocity_world),
-        'speed': float(np.linalg.norm(motion.velocity)),
-        **_xyz('w', motion.angular_velocity), 'tilt': math.acos(min(max(up, -1.0), 1.0)),
-    }
+    up, speed = float(motion.rotation[2, 2]), float(np.linalg.norm(motion.velocity))
+    vectors = (motion.position, motion.velocity_world, motion.angular_velocity)
+    tilt = math.acos(min(max(up, -1.0), 1.0))
+    return [*np.concatenate(vectors).tolist(), speed, tilt]
 
 
 def _state(message: Any) -> dict[str, float]:
@@ -172,42 +181,29 @@ def _state(message: Any) -> dict[str, float]:
     }
 
 
-def _inertia(message: Any) -> dict[str, float]:
+def _inertia(message: Any) -> list[float]:
     mass, com, inertia = msg_to_inertia(message)
-    moments = {f'i{axis}{axis}': float(inertia[i, i]) for i, axis in enumerate(_AXES)}
-    return {'mass': mass, **_xyz('com.', com), **moments}
+    return [mass, *com.tolist(), *np.diagonal(inertia).tolist()]
 
 
-def _wrench(message: Any) -> dict[str, float]:
-    return dict(zip(WRENCH_NAMES, msg_to_wrench(message).tolist(), strict=True))
-
-
-def _point(message: Any) -> dict[str, float]:
-    return _xyz('', (message.point.x, message.point.y, message.point.z))
-
-
-def _imu(message: Any) -> dict[str, float]:
+def _imu(message: Any) -> list[float]:
     force, rate = message.linear_acceleration, message.angular_velocity
-    return {
-        **_xyz('a', (force.x, force.y, force.z)), **_xyz('w', (rate.x, rate.y, rate.z)),
-    }
+    return [force.x, force.y, force.z, rate.x, rate.y, rate.z]
 
 
-def _battery(message: Any) -> dict[str, float]:
-    return {part: float(getattr(message, part)) for part in ('voltage', 'current', 'percentage')}
-
-
-_READERS: Mapping[str, Callable[[Any], dict[str, float]]] = {
-    Kind.BATTERY: _battery,
-    Kind.IMU: _imu,
-    Kind.INERTIA: _inertia,
-    Kind.JOINTS: _state,
-    Kind.ODOMETRY: _odometry,
-    Kind.POINT: _point,
-    Kind.PRESSURE: lambda message: {'pressure': float(message.fluid_pressure)},
-    Kind.WRENCH: _wrench,
+_BATTERY = ('voltage', 'current', 'percentage')
+_READERS: Mapping[str, tuple[Sequence[str], Callable[[Any], Iterable[float]]]] = {
+    Kind.BATTERY: (_BATTERY, lambda message: (float(getattr(message, each)) for each in _BATTERY)),
+    Kind.IMU: (('ax', 'ay', 'az', 'wx', 'wy', 'wz'), _imu),
+    Kind.INERTIA: (('mass', 'com.x', 'com.y', 'com.z', 'ixx', 'iyy', 'izz'), _inertia),
+    Kind.ODOMETRY: (
+        ('x', 'y', 'z', 'vx', 'vy', 'vz', 'wx', 'wy', 'wz', 'speed', 'tilt'), _odometry,
+    ),
+    Kind.POINT: (('x', 'y', 'z'), lambda message: (getattr(message.point, each) for each in 'xyz')),
+    Kind.PRESSURE: (('pressure',), lambda message: [float(message.fluid_pressure)]),
+    Kind.WRENCH: (WRENCH_NAMES, lambda message: msg_to_wrench(message).tolist()),
 }
-"""Functions from a message of each kind to numbers by part."""
+"""Parts of a message of each kind, and functions that return their numbers."""
 
 _UNITS = tuple((re.compile(parts), unit) for parts, unit in {
     r'force\.[xyz]|.*\.effort': 'N', r'torque\.[xyz]': 'N m', r'.*/pressure\.position': 'Pa',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import ChainMap
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.study.draws import generator
 from propulsion_ros.study.kinds import CASE, GIVEN, ROBOT, input_name, params_in
 from propulsion_ros.study.overrides import RobotCases, require_number
-from propulsion_ros.study.signals import Signals, check_topics
+from propulsion_ros.study.signals import Signals, check_results
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.xml import SIZE_LIMIT
 
@@ -102,9 +103,8 @@ class ReplayCases(TableCases):
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for an error that shows before a case is replayed."""
         robot, _ = self._robot(case, [])
-        check_topics(
-            self._study.results, [each for host in robot.hosts for each in host.published_topics]
-        )
+        published = ChainMap(*(host.published_topics for host in robot.hosts))
+        check_results(self._study.results, published)
 
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the results of a replay."""

@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+from layouts import layout_of
 from plausible_robots import KINDS as DRAWN
 from plausible_robots import drawn
 
 from mistakes import DOUBTED, KINDS, TEXTS
 from parts import amount, few_of
-from propulsion_ros.graph.doubts import NAMES, OF_UNIT, RULES, merged
+from propulsion_ros.graph.doubts import NAMES, OF_UNIT, RULES, merged, robot_doubts
 from propulsion_ros.graph.share import robot_files, share_directory
 from propulsion_ros.tools import check, cli
 from propulsion_ros.tools.check import check_file
@@ -79,6 +80,72 @@ def test_a_curve_alone_in_another_unit_is_one_line_about_it(tmp_path):
     (line,) = warnings_of(path, 'unread')
     assert '/esc_curve: ' in line
     assert '; if that is in gf, its end, write 45.0125' in line
+
+
+STERN = [((-0.8, y, z), '0 0 0') for y, z in ((0.0, 0.15), (0.0, -0.15), (0.15, 0.0), (-0.15, 0.0))]
+JET = [((-0.8, 0.0, 0.0), rpy) for rpy in ('0 0 0', '0 0 1.570796', '0 -1.570796 0')]
+BOW = [((0.6, 0.0, 0.0), '0 0 1.570796'), ((0.5, 0.0, 0.0), '0 -1.570796 0')]
+CURVE, TURNED = '0 -40 0.5 0 1 50', '0 -50 0.5 0 1 40'
+TORPEDO = {
+    'fluid_density': 1025.0, 'displaced_volume': 0.0787, 'ground': False,
+    'drag_area': [0.015, 0.45, 0.45], 'angular_drag': [0.0006, 0.4, 0.4],
+    'start_position': [0.0, 0.0, -5.0],
+}
+
+
+def torpedo(thrusters, constant, curves):
+    """Return a description of 80 kg with thrusters along the x of their links."""
+    curves = [curves] * len(thrusters) if isinstance(curves, str) else curves
+    places = ''.join(
+        f'<link name="l{i}"/> <joint name="j{i}" type="fixed"> <parent link="base_link"/> '
+        f'<child link="l{i}"/> <origin xyz="{" ".join(map(str, xyz))}" rpy="{rpy}"/> </joint>'
+        for i, (xyz, rpy) in enumerate(thrusters)
+    )
+    rows = ''.join(
+        f'<thruster name="t{i}"> <link>l{i}</link> <axis>1 0 0</axis> {tags} '
+        f'<rotor_constant>{constant}</rotor_constant> </thruster>'
+        for i, tags in enumerate(
+            f'<esc_curve>{curve}</esc_curve>' if curve else '<min_command>-370</min_command> '
+            '<max_command>370</max_command>' for curve in curves
+        )
+    )
+    throttle = '<command_interface>throttle</command_interface> <esc_kind>table</esc_kind>'
+    return (
+        '<robot name="torpedo"> <link name="base_link"> <inertial> <origin xyz="0 0 -0.02"/> '
+        '<mass value="80"/> <inertia ixx="1" iyy="18" izz="18" ixy="0" ixz="0" iyz="0"/> '
+        '</inertial> <visual> <geometry> <box size="2 0.3 0.3"/> </geometry> </visual> </link> '
+        f'{places} <gazebo> <plugin filename="propulsion_ros" name="thrusters"> '
+        f'{throttle * bool(curves[0])} {rows} </plugin> </gazebo> </robot>'
+    )
+
+
+@pytest.mark.parametrize(('thrusters', 'constant', 'curves', 'body', 'rules'), [
+    pytest.param(STERN, 4e-4, '', {}, [], id='right'),
+    pytest.param(JET + BOW, 4e-4, '', {}, [], id='three at right angles in one place'),
+    pytest.param(JET[:2] + BOW, 4e-4, '', {}, ['same_place'], id='two in one place'),
+    pytest.param(STERN, 1e-5, '', {}, [], id='0.8 % of buoyancy and little thrust'),
+    pytest.param(STERN, 1e-5, '', {'fluid_density': 1050.0}, ['buoyancy'], id='3.3 %'),
+    pytest.param(STERN, 4e-4, '', {'start_velocity': [8.0, 0.0, 0.0]}, [], id='a launch'),
+    pytest.param(STERN, 4e-4, '', {'start_velocity': [40.0, 0.0, 0.0]}, ['speed'], id='in km/h'),
+    pytest.param(STERN, 4e-4, '', {'angular_drag': [0.0, 0.4, 0.4]}, [], id='of revolution'),
+    pytest.param(STERN, 4e-4, '', {'angular_drag': [6e-4, 0.0, 0.4]}, ['drag'], id='no drag'),
+    pytest.param(STERN, 4e-4, '', {'displaced_volume': 0.0, 'gravity': 0.0}, [], id='planar'),
+    pytest.param(STERN, 4e-4, '', {'displaced_volume': 0.0}, ['buoyancy'], id='no volume'),
+    pytest.param(STERN, 4e-4, CURVE, {}, [], id='curves'),
+    pytest.param(STERN, 4e-4, [TURNED, *[CURVE] * 3], {}, ['odd_one'], id='one turned round'),
+])
+def test_what_is_rare_is_told_from_what_is_wrong(thrusters, constant, curves, body, rules):
+    robot = layout_of(torpedo(thrusters, constant, curves), vehicle={
+        f'body.{key}': value for key, value in {**TORPEDO, **body}.items()
+    })
+    assert [each.rule.name for each in merged(robot_doubts(robot))] == rules
+
+
+def test_a_speed_in_turns_per_second_is_offered_beside_its_constant(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_text(torpedo(STERN, 4e-4, '').replace('370', '59'))
+    (line,) = warnings_of(path)
+    assert 'or if max_command is in rev/s, write 370.708 (tip_speed)' in line
 
 
 def test_every_rule_is_met():

@@ -342,6 +342,8 @@ def test_at_the_end_a_lack_of_motion_is_named_where_nothing_pushed_for_it():
         group.loop.conclude()
         assert group.loop.core.lacks_motion
         assert group.host.said('warn') == lines
+        # Of what pushes without a flow no diagnosis names the lack of force.
+        assert group.health()[1].endswith('so no force' if lines else 'so as at rest')
 
 
 def test_a_family_in_a_flow_complains_until_there_is_some():

@@ -176,6 +176,13 @@ def test_a_time_constant_in_ms_is_doubtful(folder, capsys):
     assert 'rotors.time_constant_up: time_constant_up of 50 s, expected' in capsys.readouterr().err
 
 
+def test_a_volume_in_litres_is_doubtful(folder, capsys):
+    (folder / 'flight.yaml').write_text(FLIGHT.replace(
+        'vary:', 'vary:\n  vehicle.body.displaced_volume: {uniform: [13.0, 14.0]}', 1))
+    main(['study', 'flight.yaml', '--case', '0'])
+    assert 'vary: body.displaced_volume: 13.' in capsys.readouterr().err
+
+
 def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     text = FLIGHT.replace('[15.0, 20.0]', '[20.0, 13.0]').replace('cases: 4', 'cases: 1')
     (folder / 'flight.yaml').write_text(text.replace('[-1.0, 1.0]', '[5.0, null]'))

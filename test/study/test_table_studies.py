@@ -95,6 +95,8 @@ def test_noise_is_on_each_row_and_blanks_stay(folder):
      "no column 'lift.effort', did you mean 'left.effort'?; the table has stamp, left.effort, "),
     ('left.effort.offset', 'left.effort.ofset', 'an effect of noise, offset, factor'),
     ('rotors/state.left', 'rotors/stat.left', "no node publishes 'rotors/stat'"),
+    ('rotors/state.left', 'rotors/state.lift', "lift.effort: unknown, did you mean 'left.effort'?"),
+    ('rotors/state.left.effort', 'rotors/wrench.force.w', 'unknown, did you mean'),
     ('max_thrust[1]: {uniform: [0.5, 0.9], is: factor}', 'max_trust: {uniform: [5, 9]}',
      "unknown, did you mean 'max_thrust'"),
     ('input: in.csv', 'input: inn.csv', 'inn.csv: cannot be read: No such file'),

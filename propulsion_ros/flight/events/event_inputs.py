@@ -12,8 +12,8 @@ import numpy as np
 from propulsion_ros.flight.events.variables import NAN, UNKNOWN_VECTOR, Variables
 from propulsion_ros.models.common.rotation import (
     Vector,
-    roll_pitch_yaw,
     rows_of,
+    rpy_of,
     shortest_turn,
 )
 from propulsion_ros.settings.quantity import FloatArray
@@ -63,8 +63,8 @@ class AttitudeReader:
         body = _NED_FROM_ENU @ enu
         up = float((enu @ self._nose)[2])
         return Attitude(
-            roll_pitch_yaw((body @ self._rocket).tolist()),
-            roll_pitch_yaw((body @ _FLU_FROM_FRD).tolist()),
+            rpy_of((body @ self._rocket).tolist()),
+            rpy_of((body @ _FLU_FROM_FRD).tolist()),
             math.acos(max(-1.0, min(1.0, up))),
         )
 

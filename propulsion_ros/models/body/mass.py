@@ -10,24 +10,24 @@ from functools import partial
 import numpy as np
 
 from propulsion_ros.models.common.family import numbers_of
+from propulsion_ros.models.common.points import LARGEST
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
-_LARGEST = 1e12
-"""No mass, distance or moment of inertia is larger, in SI units."""
 _ORIGIN, _UNIT = np.zeros(3), np.eye(3)
 
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass of a body and how it lies, in base_link axes."""
+    """The ``mass`` of a body [kg] and how it lies, in base_link axes.
+
+    Its centre ``com`` from the origin of base_link [m] is (3,), and its ``inertia`` about that
+    [kg m^2] (3, 3).
+    """
 
     mass: float
-    """Mass of the body [kg]."""
     com: FloatArray
-    """Centre of mass from the origin of base_link [m], (3,)."""
     inertia: FloatArray
-    """Inertia about the centre of mass [kg m^2], (3, 3)."""
 
     def __post_init__(self) -> None:
         for key in ('com', 'inertia'):
@@ -69,7 +69,7 @@ class MassProperties:
     def is_possible(self) -> bool:
         """Whether this is the mass of something, or 0: finite, and no negative moment."""
         values = (self.mass, *self.com.tolist(), *self.inertia.ravel().tolist())
-        if not all(abs(value) <= _LARGEST for value in values) or self.mass < 0.0:
+        if not all(abs(value) <= LARGEST for value in values) or self.mass < 0.0:
             return False
         if self.least_moment >= 0.0:
             return True

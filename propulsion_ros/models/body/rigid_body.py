@@ -212,7 +212,8 @@ class BodyParams:
         lo=-_FARTHEST, hi=_FARTHEST,
     )
     start_rpy: FloatArray = quantity(
-        0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,)
+        0.0, 'rad', doc='roll, pitch, yaw of base_link in the world at the start', shape=(3,),
+        lo=-_TURNS, hi=_TURNS,
     )
     start_velocity: FloatArray = quantity(
         0.0, 'm/s', doc='velocity of base_link in the axes of the world at the start', shape=(3,),

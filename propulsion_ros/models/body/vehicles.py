@@ -2,7 +2,7 @@
 """Many vehicles at once: their actuators, tanks and bodies, each step as the nodes make it."""
 from __future__ import annotations
 
-import warnings
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,11 +11,18 @@ import numpy as np
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import BodyState, Output, read_only, shown
-from propulsion_ros.models.common.model import AnyCommand, Model, Sealed, command_of, seconds_of
-from propulsion_ros.models.common.start import Restartable, State, check_start
-from propulsion_ros.settings.errors import CommandError, ConfigError
-from propulsion_ros.settings.quantity import BoolArray, FloatArray
+from propulsion_ros.models.common.family import BodyState, Command, Output, read_only, shown
+from propulsion_ros.models.common.model import (
+    AnyCommand,
+    Model,
+    Sealed,
+    advance,
+    command_of,
+    seconds_of,
+)
+from propulsion_ros.models.common.start import State
+from propulsion_ros.settings.errors import CommandError, ConfigError, warn
+from propulsion_ros.settings.quantity import BoolArray
 
 _LONGEST = 1.0
 """What no step is longer than, which is not divided [s]."""
@@ -56,15 +63,13 @@ class Vehicles(Sealed):
         dry.require_solid('mass')
         largest = max(dry.moments)
         if largest > _FLATTEST * (sum(dry.moments) - largest):
-            warnings.warn(
-                f'mass: moment of inertia of {largest:g} kg m^2 about an axis, no body has one '
-                'above the sum of the others', stacklevel=4,
-            )
+            warn(f'mass: moment of inertia of {largest:g} kg m^2 about an axis, no body has one '
+                 'above the sum of the others')
         self.bodies, self.count = Bodies(body, count), count
         self.groups = {name: Model(group, (count,), name) for name, group in groups.items()}
-        self._families: dict[str, Any] = {name: each.family for name, each in self.groups.items()}
         self._dry = MassRows.of(dry)
-        self._uses_body = any(family.uses_body for family in self._families.values())
+        self._uses_body = any(group.uses_body for group in self.groups.values())
+        self._longest_dt = 0.0
         self.reset()
         self._is_made = True
 
@@ -107,15 +112,15 @@ class Vehicles(Sealed):
         ):
             raise ConfigError('seed', f'expected a whole number of at least 0, got {seed!r}')
         for name, given in states.items():
-            check_start(self._families[name].reset, indices, given)
+            # A copy refuses what the group would, which is reset after the bodies.
+            copy.deepcopy(self.groups[name]).reset(indices, given)
         self.bodies.reset(indices, state)
-        for i, (name, group) in enumerate(self._families.items()):
-            restartable: Restartable = group
-            if seed is not None and hasattr(group, 'reseed'):
-                group.reseed((seed, i))
-            restartable.reset(indices, states.get(name))
+        for i, (name, group) in enumerate(self.groups.items()):
+            if seed is not None and hasattr(group.family, 'reseed'):
+                group.family.reseed((seed, i))
+            group.reset(indices, states.get(name))
         if indices is None:
-            self._tick, self._mass = 0, self._dry
+            self._mass = self._dry
             vars(self).update(outputs=dict[str, Output]())
             self._is_fresh: BoolArray = np.ones(self.count, bool)
         else:
@@ -135,7 +140,8 @@ class Vehicles(Sealed):
         Raises
         ------
         CommandError
-            For an unknown group, and for commands of another type, length or batch.
+            For an unknown group, for commands of another type, length or batch, and for a step
+            that is too long; then no group is advanced.
         """
         known, dt = ', '.join(self.groups), seconds_of(dt)
         if not 0.0 < dt <= _LONGEST:
@@ -147,17 +153,20 @@ class Vehicles(Sealed):
             if name not in self.groups:
                 raise CommandError(f'commands: unknown group {name!r}, known: {known}')
         wanted = {
-            name: command_of(family, commands.get(name), (self.count,), name)
-            for name, family in self._families.items()
+            name: command_of(group.family, commands.get(name), (self.count,), name)
+            for name, group in self.groups.items()
         }
         body = self.bodies.through_fluid if self._uses_body else BodyState()
+        if dt > self._longest_dt:
+            # A family may refuse a longer step, and the groups before it must not have moved.
+            for group in self.groups.values():
+                copy.deepcopy(group.family).step(Command(), body, dt, 0)
+            self._longest_dt = dt
         outputs = {
-            name: read_only(family.step(wanted[name], body, dt, self._tick))
-            for name, family in self._families.items()
+            name: advance(group, wanted[name], body, dt) for name, group in self.groups.items()
         }
         vars(self).update(outputs=outputs)
-        self._tick += 1
-        wrench: FloatArray = sum(output.wrench for output in outputs.values())
+        wrench = sum((each.wrench for each in outputs.values()), np.zeros((self.count, 6)))
         self.bodies.step(wrench, self._acting_mass(), dt)
         return self.outputs
 
@@ -178,7 +187,7 @@ class Vehicles(Sealed):
     @property
     def mass(self) -> MassRows:
         """Masses of the vehicles with what is in their tanks now."""
-        states = [getattr(each, 'tank_state', None) for each in self._families.values()]
+        states = [getattr(each, 'tank_state', None) for each in self.groups.values()]
         tanks = [state for state in states if state is not None]
         if not tanks or not self._is_fresh.any():
             return read_only(self._mass)

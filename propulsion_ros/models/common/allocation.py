@@ -60,16 +60,17 @@ def allocation_matrix(
 
 @dataclass(frozen=True)
 class Allocation:
-    """Efforts for a demanded wrench and what they achieve."""
+    """Efforts for a demanded wrench and what they achieve.
+
+    The ``effort`` of each actuator is inside its limits [N], (..., n); ``wrench`` is that of the
+    efforts [N] and [N m], (..., 6), in the axes of the matrix, and ``residual`` the demand minus
+    it. ``saturated`` are those, (..., n), whose limit forbids the least effort for the demand.
+    """
 
     effort: FloatArray
-    """Effort of each actuator inside its limits [N], shape (..., n)."""
     wrench: FloatArray
-    """Wrench of the efforts [N] and [N m], shape (..., 6)."""
     residual: FloatArray
-    """Demand minus wrench [N] and [N m], shape (..., 6)."""
     saturated: BoolArray
-    """Actuators whose limit does not allow the least effort for the demand, shape (..., n)."""
 
 
 class Allocator:

@@ -17,8 +17,9 @@ from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 T = TypeVar('T')
-_FIELDS = ('position', 'velocity', 'effort')
 _NONE = np.zeros(0)
+FIELDS = ('position', 'velocity', 'effort')
+"""Fields of a command and of a state, as JointState has them."""
 WRENCH_NAMES = ('force.x', 'force.y', 'force.z', 'torque.x', 'torque.y', 'torque.z')
 """Command names of a family that is commanded by a wrench."""
 
@@ -75,19 +76,22 @@ def _arrays(given: Any) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """What was commanded, one column per name in `Family.command_names`; lists are accepted."""
+    """What was commanded, one column for each of `Family.command_names`; lists are accepted.
+
+    ``position``, ``velocity`` and ``effort`` are (..., m), in SI units; NaN where a name was never
+    commanded or takes another field.
+    """
 
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
-    """Shape (..., m), SI units; NaN where a name was never commanded or takes another field."""
 
     def __post_init__(self) -> None:
         _arrays(self)
 
     def refuse_other(self, names: Sequence[str], fields: Sequence[str]) -> None:
         """Raise `CommandError` for a number in a field that its name does not take."""
-        for field in _FIELDS:
+        for field in FIELDS:
             value = getattr(self, field)
             others = [i for i, taken in enumerate(fields) if taken != field]
             if value is None or not others or np.isnan(value[..., others]).all():
@@ -182,18 +186,27 @@ def given_or_safe(given: FloatArray, safe: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class BodyState:
-    """Motion of the vehicle through its fluid, in base_link axes."""
+    """Motion of the vehicle through its fluid, in base_link axes; lists are accepted.
+
+    Attributes
+    ----------
+    velocity : FloatArray, optional
+        Velocity relative to the fluid [m/s], shape (..., 3).
+    angular_velocity : FloatArray, optional
+        Angular velocity of the body [rad/s], shape (..., 3).
+    gravity : FloatArray, optional
+        Acceleration of gravity [m/s^2], shape (..., 3).
+    height : FloatArray, optional
+        Height of the origin of base_link above that of the world [m], shape (...).
+    up : FloatArray, optional
+        Unit vector along z of the world, shape (..., 3); ground effect needs it beside `height`.
+    """
 
     velocity: FloatArray | None = None
-    """Velocity relative to the fluid [m/s], shape (..., 3)."""
     angular_velocity: FloatArray | None = None
-    """Angular velocity of the body [rad/s], shape (..., 3)."""
     gravity: FloatArray | None = None
-    """Acceleration of gravity [m/s^2], shape (..., 3)."""
     height: FloatArray | None = None
-    """Height of the origin of base_link above that of the world [m], shape (...)."""
     up: FloatArray | None = None
-    """Unit vector along z of the world, shape (..., 3); ground effect needs it beside `height`."""
 
     def __post_init__(self) -> None:
         _arrays(self)
@@ -251,24 +264,27 @@ class MotionOfEach(BodyState):
 
 
 class TankState(NamedTuple):
-    """What is left in the tanks of a family after a step, in base_link axes."""
+    """What is left in the tanks of a family after a step, in base_link axes.
+
+    The ``mass`` of propellant [kg] is (..., m), its centre ``com`` [m] (..., m, 3), and its
+    ``inertia`` about that [kg m^2] (..., m, 3, 3).
+    """
 
     mass: FloatArray
-    """Propellant [kg], shape (..., m)."""
     com: FloatArray
-    """Centre of mass in base_link [m], shape (..., m, 3)."""
     inertia: FloatArray
-    """Inertia about the centre of mass [kg m^2], shape (..., m, 3, 3)."""
 
 
 class BatteryState(NamedTuple):
-    """What a step did to the batteries of a family, each (..., m)."""
+    """What a step did to the batteries of a family, each (..., m).
+
+    Over the step they have a mean ``voltage`` [V] and a mean ``current`` [A], at least 0; after it
+    a ``charge`` over the capacity, 0 to 1.
+    """
 
     voltage: FloatArray
     current: FloatArray
-    """Mean voltage [V] and current [A] over the step; the current is at least 0."""
     charge: FloatArray
-    """State of charge after the step, over the capacity, 0 to 1."""
 
 
 # A tuple, because a dataclass that is frozen takes three times as long to make.
@@ -276,27 +292,38 @@ class Output(NamedTuple):
     """What one step did.
 
     Its arrays stay as they are in later steps; those that a program is given are read-only.
+
+    Attributes
+    ----------
+    wrench : FloatArray
+        Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6).
+    thrusts : FloatArray
+        How hard each actuator pushes along its row of `axes` [N], shape (..., n).
+    axes : FloatArray
+        Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all.
+    position, velocity, effort : FloatArray or None
+        State [rad], [rad/s], [N], one column for each of `state_names`; NaN for no such field.
+    computed, applied : FloatArray or None
+        The value before and after physical limits and faults, shape (..., n).
+    flags : mapping of str to BoolArray
+        Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ...
+    tanks : TankState or None
+        Propellant left, for families that burn any.
+    batteries : BatteryState or None
+        Batteries of families that have any.
     """
 
     wrench: FloatArray
-    """Net force [N] and torque [N m] in base_link axes about its origin, shape (..., 6)."""
     thrusts: FloatArray
-    """How hard each actuator pushes along its row of `axes` [N], shape (..., n)."""
     axes: FloatArray
-    """Direction of each thrust in base_link, (..., n, 3), or (n, 3) where it is one for all."""
     position: FloatArray | None = None
     velocity: FloatArray | None = None
     effort: FloatArray | None = None
-    """State, one column per name in `Family.state_names`; NaN where a name has no such field."""
     computed: FloatArray | None = None
     applied: FloatArray | None = None
-    """The value before and after physical limits and faults, shape (..., n)."""
     flags: Mapping[str, BoolArray] = MappingProxyType({})
-    """Physical limits that were met, each (..., n) or (..., m): 'saturated', 'dry', ..."""
     tanks: TankState | None = None
-    """Propellant left, for families that burn any."""
     batteries: BatteryState | None = None
-    """Batteries of families that have any."""
 
     @property
     def forces(self) -> FloatArray:
@@ -425,7 +452,7 @@ def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tic
         if steps is not None:
             return steps
     given = {
-        field: values for field in _FIELDS if (values := getattr(commands, field)) is not None
+        field: values for field in FIELDS if (values := getattr(commands, field)) is not None
     }
     count = len(next(iter(given.values())))
     outputs = [
@@ -437,7 +464,7 @@ def run_steps(family: Family, commands: Command, body: BodyState, dt: float, tic
     tanks = None if outputs[0].tanks is None else TankState(
         *(np.array(parts) for parts in zip(*(output.tanks for output in outputs), strict=True))
     )
-    states = {field: _stacked(outputs, field) for field in _FIELDS}
+    states = {field: _stacked(outputs, field) for field in FIELDS}
     return Steps(np.array([output.wrench for output in outputs]), **states, tanks=tanks)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
-_LARGEST = 1e12
+LARGEST = 1e12
+"""No number is larger, in SI units."""
 _MOST_CELLS = 1_000_000
 
 
@@ -70,8 +71,8 @@ def numbers_of(key: str, text: str, index: int | None = None) -> list[float]:
             values.append(float(word))
         except ValueError:
             raise ConfigError(key, f'expected a number, got {word!r}', index) from None
-        if not abs(values[-1]) <= _LARGEST:
-            raise ConfigError(key, f'expected a number of at most {_LARGEST:g}, got {word}', index)
+        if not abs(values[-1]) <= LARGEST:
+            raise ConfigError(key, f'expected a number of at most {LARGEST:g}, got {word}', index)
     check_cells(key, [len(values)])
     return values
 

@@ -49,17 +49,6 @@ def matrix_of_rpy(rpy: FloatArray | Sequence[float]) -> FloatArray:
     return matrix_of(quaternion_of_rpy(rpy))
 
 
-def rpy_of(matrix: FloatArray) -> Vector:
-    """Return the inverse of `matrix_of_rpy`, as exact where the pitch is 90 degrees."""
-    yaw = math.atan2(matrix[1, 0], matrix[0, 0])
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    # What is left without the yaw, whichever it was, is a roll, then a pitch.
-    first, second = cosine * matrix[0] + sine * matrix[1], cosine * matrix[1] - sine * matrix[0]
-    return (
-        math.atan2(-second[2], second[1]), math.atan2(-matrix[2, 0], first[0]), yaw,
-    )
-
-
 def quaternion_of_rpy(rpy: FloatArray | Sequence[float]) -> FloatArray:
     """Return the quaternion (..., 4) of turns about the fixed x, then y, then z axis [rad]."""
     values = np.asarray(rpy, dtype=float)
@@ -146,7 +135,11 @@ def rows_of(
     )
 
 
-def roll_pitch_yaw(rows: Sequence[Sequence[float]]) -> Vector:
-    """Return the turns about the fixed x, then y, then z axis [rad] of a matrix, by its rows."""
-    (a, _, _), (b, _, _), (c, d, e) = rows
-    return math.atan2(d, e), math.asin(max(-1.0, min(1.0, -c))), math.atan2(b, a)
+def rpy_of(rows: FloatArray | Sequence[Sequence[float]]) -> Vector:
+    """Return the inverse of `matrix_of_rpy` by its rows, as exact where the pitch is 90 degrees."""
+    (a, b, c), (d, e, f), (g, _, _) = rows
+    yaw = math.atan2(d, a)
+    cosine, sine = math.cos(yaw), math.sin(yaw)
+    # What is left without the yaw, whichever it was, is a roll, then a pitch.
+    roll = math.atan2(-(cosine * f - sine * c), cosine * e - sine * b)
+    return roll, math.atan2(-g, cosine * a + sine * d), yaw

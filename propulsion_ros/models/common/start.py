@@ -2,7 +2,7 @@
 """What the environments of a batch begin with, where a reset is given other states than usual."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -49,21 +49,6 @@ class Restartable(Protocol):
         """
 
 
-class Trial(dict[str, ArrayLike]):
-    """States that a reset only checks: `Start` raises `CheckedError` when it has seen all."""
-
-
-class CheckedError(Exception):
-    """States are right."""
-
-
-def check_start(reset: Callable[[Any, State], None], indices: Any, state: State | None) -> None:
-    """Raise what a reset to a state would raise, and change nothing."""
-    if state:
-        with suppress(CheckedError):
-            reset(indices, Trial(state) if isinstance(state, Mapping) else state)
-
-
 class Start:
     """The states that a reset begins with."""
 
@@ -79,7 +64,6 @@ class Start:
         for name in self._state:
             if name not in known:
                 raise ConfigError('state', f'unknown {name!r}{known_hint(name, known)}')
-        self._left = {*self._state}
 
     def of(
         self, name: str, usual: T, lowest: ArrayLike = -np.inf, highest: ArrayLike = np.inf,
@@ -102,9 +86,6 @@ class Start:
                 f'expected {low[at]:g} to {high[at]:g}, got {given[at]:g}{note}',
             )
         start[self._at] = given
-        self._left.discard(name)
-        if isinstance(self._state, Trial) and not self._left:
-            raise CheckedError
         return start
 
     def _values(self, name: str, usual: NDArray[Any], is_vector: bool) -> NDArray[Any]:

@@ -16,7 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -271,6 +271,10 @@ class HermiteSpline:
         self._last = cells - 1
         self._cells = float(cells)
         self._rows = [tuple(row) for row in self._coefficients.tolist()]
+
+    def __deepcopy__(self, memo: Any) -> HermiteSpline:
+        """Return the same spline, which nothing changes."""
+        return self
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return the values, (..., m) for x (..., m)."""

@@ -21,7 +21,7 @@ from propulsion_ros.models.common.family import (
     restart,
 )
 from propulsion_ros.models.common.layout import ThrustLayout
-from propulsion_ros.models.common.start import Restartable, Start, State, Trial
+from propulsion_ros.models.common.start import Restartable, Start, State
 from propulsion_ros.models.common.wrench import cross, unit_rows
 from propulsion_ros.models.steering.steering import (
     JOINT_STATES,
@@ -175,9 +175,7 @@ class SteeredFamily:
         """Restore the start; see `Restartable.reset`, with `ANGLE` of each joint [rad]."""
         start = Start(indices, self._batch, state, self.start_states)
         angles = start.of(ANGLE, *self.steering.range)
-        # A trial remains one.
-        rest = (Trial if isinstance(state, Trial) else dict)(state or {})
-        rest.pop(ANGLE, None)
+        rest = {key: given for key, given in (state or {}).items() if key != ANGLE}
         if isinstance(self.inner, Restartable):
             self.inner.reset(indices, rest)
         else:

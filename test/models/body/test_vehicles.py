@@ -13,6 +13,7 @@ from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.body.simulated_body import ParachutesParams, SimulatedBody
 from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build
@@ -176,6 +177,18 @@ def test_a_refused_step_advances_no_group(wrong):
     np.testing.assert_array_equal(output['boosters'].position, expected['boosters'].position)
 
 
+def test_a_step_too_long_for_one_group_advances_none():
+    brief = JetsParams(
+        names=['j'], max_thrust=1.0, modulation='pulse_width', pulse_period=0.001,
+    )
+    many = made(groups={'r': one_rotor(), 'j': Jets(brief, (3,))})
+    many.step({}, DT)
+    with pytest.raises(ConfigError, match='more than 200 pulses'):
+        many.step({'r': [5.0]}, 0.5)
+    assert not many.groups['r'].rotor_speed.any()
+    assert many.groups['r'].tick == 1
+
+
 def test_the_mass_is_right_before_the_first_step_and_after_a_reset():
     """It was that without propellant."""
     robot, params, group = HOPPER
@@ -197,6 +210,10 @@ def test_groups_of_vehicles_are_models():
     rotors = drones.groups['rotors']
     assert rotors.step([4.0] * 4, dt=DT).wrench.shape == (2, 6)
     assert not rotors.rotor_speed.flags.writeable
+    drones.step({}, DT)
+    assert rotors.tick == 2
+    drones.reset()
+    assert rotors.tick == 0
 
 
 def one_rotor(batch=(3,)):
@@ -230,8 +247,10 @@ def made(count=3, mass=1.0, com=(0, 0, 0), inertia=((1, 0, 0), (0, 1, 0), (0, 0,
 
 def test_lists_are_a_mass_and_an_inertia_of_no_body_is_a_warning():
     assert made(com=[0.0, 0.0, 0.1]).mass.com == (0.0, 0.0, 0.1)
-    with pytest.warns(UserWarning, match='inertia of 5 kg m.* above the sum of the others'):
-        made(inertia=np.diag([1.0, 1.0, 5.0]))
+    text = 'inertia of 5 kg m.* above the sum of the others'
+    with pytest.warns(UserWarning, match=text) as warned:
+        Vehicles({}, BodyParams(), MassProperties(1.0, [0.0] * 3, np.diag([1.0, 1.0, 5.0])), 3)
+    assert warned[0].filename == __file__
 
 
 RANGES = """\

@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Efficiencies: what a degraded actuator gives, and what it leaves as it is."""
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from actuators import boosters, command, fins, jets, propulsion_modules, rotors, thrusters
+from actuators import (
+    boosters,
+    command,
+    fins,
+    jets,
+    powered_rotors,
+    propulsion_modules,
+    rotors,
+    thrusters,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from propulsion_ros.models.common.family import BodyState
+from propulsion_ros.models.common.model import Model
 from propulsion_ros.models.fam.constants import NOZZLE_WIDTHS
+from propulsion_ros.settings.errors import ConfigError
 
 MOVING = BodyState(
     velocity=np.array([3.0, 0.4, -0.2]), angular_velocity=np.array([0.1, -0.3, 0.2])
@@ -64,6 +77,27 @@ def test_fault_outlasts_a_reset_and_leaves_no_trace_when_it_is_mended(make):
     assert not family.degraded.any()
     for field in ('wrench', 'thrusts', 'axes', 'position', 'velocity', 'effort'):
         np.testing.assert_array_equal(getattr(after, field), getattr(expected, field), field)
+
+
+@pytest.mark.parametrize(('make', 'other', 'text'), [
+    (rotors, {'max_thrust': 3.0}, "'max_thrust': cannot change while running"),
+    (powered_rotors, {'batteries': lambda own: replace(own, capacity=9.0)}, "'batteries.capacity'"),
+    (fins, {'chord': [0.0, 1.0, 0.0]}, "'chord': cannot change while running"),
+])
+def test_only_what_is_live_is_retuned(make, other, text):
+    """Other values were ignored."""
+    model = Model(make())
+    params = model.params
+    model.retune(replace(params, efficiency=0.5))
+    assert np.all(model.effectiveness == 0.5)
+    with pytest.raises(ConfigError, match=text):
+        model.retune(replace(params, **{
+            key: given(getattr(params, key)) if callable(given) else given
+            for key, given in other.items()
+        }))
+    with pytest.raises(ConfigError, match=r"'params': expected .*Params, got JetsParams"):
+        model.retune(jets().params)
+    assert np.all(model.effectiveness == 0.5)
 
 
 def test_blocked_nozzle_is_a_narrower_one():

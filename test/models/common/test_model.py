@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model takes plain numbers, counts its ticks, and refuses in one line what it cannot use."""
 import copy
+import re
 
 import actuators
 import numpy as np
 import pytest
 
 import propulsion_ros
-from propulsion_ros.models import BodyState, Boosters, BoostersParams, Command, Model, Rotors
+from propulsion_ros.models import (
+    Allocation,
+    BatteryState,
+    BodyState,
+    Boosters,
+    BoostersParams,
+    Command,
+    MassProperties,
+    Model,
+    Output,
+    Rotors,
+    TankState,
+)
 from propulsion_ros.models.boosters.params import GimbalsParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 
@@ -44,6 +57,16 @@ def boosters():
         names=['a'], max_thrust=100.0, max_fuel_rate=0.5, noise_ratio=0.1,
         gimbals=GimbalsParams(booster=['a'], time_constant=0.1),
     )))
+
+
+@pytest.mark.parametrize('kind', [
+    Allocation, BatteryState, BodyState, Command, MassProperties, Output, TankState,
+])
+def test_help_has_each_field(kind):
+    """It prints no text that stands below a field."""
+    for name in kind.__annotations__:
+        row = rf'\n    (\w+, )*{name}(, \w+)* : .*\n {{8}}'
+        assert f'``{name}``' in kind.__doc__ or re.search(row, kind.__doc__), name
 
 
 @pytest.mark.parametrize(('given', 'effort'), [
@@ -203,12 +226,13 @@ def test_parameters_in_place_of_a_family_are_named():
                  r'body: velocity: expected shape \(3,\), got shape \(2,\)', id='body'),
     pytest.param((), [None, BodyState(height=np.ones(2))], {},
                  r'body: height: expected shape \(\), got shape \(2,\)', id='height'),
-    *(pytest.param((), [None, BodyState(**body)], {}, text, id=f'{body}') for body, text in (
+    *(pytest.param((2,), [None, BodyState(**body)], {}, text, id=f'{body}') for body, text in (
         ({'velocity': [NAN, 0.0, 0.0]}, 'velocity: expected finite numbers, got'),
         ({'velocity': np.ma.array([1.0, 0.0, 0.0], mask=[1, 0, 0])}, 'velocity: expected finite'),
         ({'height': np.inf}, 'height: expected finite numbers, got'),
         ({'up': [0.0, 0.0, 5.0]}, 'up: expected unit vectors, got'),
         ({'up': [0.0, 0.0, 0.0]}, 'up: expected unit vectors, got'),
+        ({'up': [[0.0, 0.0, 1.0], [0.0, 0.1, 1.0]]}, 'up: expected unit vectors, got'),
     )),
     *(pytest.param((), [[1.0, 2.0]], {'dt': dt}, 'dt: expected the seconds', id=f'dt {dt!r}')
       for dt in ('0.01', True, np.True_)),

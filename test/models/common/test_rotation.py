@@ -55,7 +55,7 @@ def test_quaternions_of_any_length_and_batch_give_the_matrices_of_scipy(batch):
 @given(st.tuples(st.floats(-3.1, 3.1), st.floats(-1.5, 1.5), st.floats(-3.1, 3.1)))
 def test_angles_come_back(rpy):
     matrix = rotation.matrix_of_rpy(rpy)
-    same(rotation.roll_pitch_yaw(matrix.tolist()), rpy, 1e-9)
+    same(rotation.rpy_of(matrix.tolist()), rpy, 1e-9)
     same(rotation.matrix_of(rotation.quaternion_of_rpy(rpy)), matrix)
     same(rotation.matrix_of(rotation.quaternion_of(matrix)), matrix)
 
@@ -63,7 +63,7 @@ def test_angles_come_back(rpy):
 @pytest.mark.parametrize('sign', [1.0, -1.0])
 def test_pitch_of_a_matrix_that_rounding_made_too_large_is_a_quarter_turn(sign):
     rows = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-sign * (1.0 + 1e-12), 0.0, 0.0))
-    assert rotation.roll_pitch_yaw(rows)[1] == sign * math.pi / 2.0
+    assert rotation.rpy_of(rows)[1] == sign * math.pi / 2.0
 
 
 @given(VECTOR.filter(lambda v: np.linalg.norm(v) > 1e-3))
