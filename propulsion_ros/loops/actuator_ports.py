@@ -25,7 +25,7 @@ from propulsion_ros.loops.actuator_loop import (
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows
-from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.decoders import LATEST_NS, demand_of, msg_to_current, msg_to_motion
 from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
@@ -223,7 +223,9 @@ class ActuatorPorts(StampedPorts):
         family = self.family
         reader = self._reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
-            self._add('~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read)
+            self._add('~/wrench_command', Kind.WRENCH, COMMAND, lambda message: (
+                demand_of(message, self.frame)
+            ))
         else:
             self._add('~/command', Kind.JOINTS, COMMAND, reader.read)
         if 'float64_multi_array' in adapters:
@@ -448,7 +450,7 @@ class ActuatorPorts(StampedPorts):
         core = self.core
         if motion is not None and self.family.uses_body:
             core.move(stamp_ns, motion)
-        core.push(CLOCK, stamp_ns)
+        core.inputs.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:

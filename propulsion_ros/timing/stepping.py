@@ -107,9 +107,10 @@ class FixedStepRunner(StampedInputs):
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
         trusted: Sequence[str] = (),
         delays_ns: Mapping[str, int] = MappingProxyType({}),
+        lasting: str = '',
     ) -> None:
         self._ticks, self._step = grid.ticks, step
-        super().__init__(grid, sources, apply, on_jump, trusted, delays_ns)
+        super().__init__(grid, sources, apply, on_jump, trusted, delays_ns, lasting)
 
     def restart(self) -> None:
         """Forget all inputs and the next tick, as before the first input."""
@@ -171,10 +172,10 @@ class FixedStepRunner(StampedInputs):
         """
         more = len(stamps) - 1
         before_ns, last_ns = stamps[-2:].tolist()
-        self._judges[source].take_next(before_ns, last_ns, more)
+        self._judges[source].take_next(before_ns, last_ns)
         self.newest_of[source] = self.newest_ns = last_ns
         if clock:
-            self._judges[clock].take_next(last_ns - 1, last_ns, 2 * more)
+            self._judges[clock].take_next(last_ns - 1, last_ns)
             self.newest_of[clock] = self.clock_ns = last_ns
         order = self._order[source]
         self._arrivals += more

@@ -45,8 +45,8 @@ class Group:
             self.ms += 10
             if offset is not None and self.ms % every_ms == 0:
                 update = CommandUpdate(columns, self.safe[columns] + offset)
-                self.loop.core.push('command', self.ms * MS, update)
-            self.loop.core.push('clock', self.ms * MS)
+                self.loop.core.inputs.push('command', self.ms * MS, update)
+            self.loop.core.inputs.push('clock', self.ms * MS)
 
     @property
     def lines(self):

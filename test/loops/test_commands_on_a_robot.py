@@ -30,7 +30,7 @@ class Group:
         for _ in range(ms // 10):
             self.host.now += 10 * MS
             if self.host.is_simulated:
-                self.loop.core.push('clock', self.host.now)
+                self.loop.core.inputs.push('clock', self.host.now)
             else:
                 self.host.wait(0.01)
 

@@ -22,14 +22,14 @@ MS = 1_000_000
 class Log:
     """A runner that writes down what happens."""
 
-    def __init__(self, sources=('a',), trusted=(), delays_ns=None, **grid):
+    def __init__(self, sources=('a',), trusted=(), delays_ns=None, lasting='', **grid):
         self.lines = []
         self.runner = FixedStepRunner(
             Grid(Ticks(10 * MS), **grid), sources,
             apply=lambda source, stamp_ns, payload: self.lines.append(payload),
             step=lambda tick, stamp_ns: self.lines.append(tick),
             on_jump=lambda from_ns, to_ns: self.lines.append(('jump', from_ns, to_ns)),
-            trusted=trusted, delays_ns=delays_ns or {},
+            trusted=trusted, delays_ns=delays_ns or {}, lasting=lasting,
         )
 
     def push(self, source, ms, payload=None):
@@ -124,9 +124,9 @@ def test_what_was_applied_last_is_not_late_once_more(again, late):
 
 
 def test_what_lasts_is_late_behind_a_tick_that_did_not_see_it():
-    log = Log(('a', 'b')).push('a', 0)
+    log = Log(('a', 'b'), lasting='b').push('a', 0)
     for late in (1, 1, 2):
-        log.runner.push_lasting('b', 0, late)
+        log.runner.push('b', 0, late)
         assert log.runner.counts['late'] == late
     assert log.lines == [0, 1, 1, 2]
 
