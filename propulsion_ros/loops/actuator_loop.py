@@ -328,7 +328,8 @@ class ActuatorLoop:
         """Take a run of commands for all names, and run their ticks at once.
 
         The last tick is left to the next command that is pushed, which brings `output` up to date.
-        Nothing is emitted.
+        Nothing is emitted. Return None, with nothing done, if the commands must be pushed one by
+        one.
 
         Parameters
         ----------
@@ -336,11 +337,6 @@ class ActuatorLoop:
             Stamps (k,) and values (k, m) of the newest command that was pushed, and those after it.
         clock : str
             Clock that passes each of these stamps, '' for none.
-
-        Returns
-        -------
-        Run or None
-            None, with nothing done, if the commands must be pushed one by one.
         """
         inputs = self.inputs
         is_plain = self._enabled and self._every == 1 and not (

@@ -115,12 +115,8 @@ def all_faults(
 ) -> Iterator[ConfigError]:
     """Yield the faults of all flat values, of which `build` raises the first.
 
-    Contradictions between values are looked for only if each value is right.
-
-    Parameters
-    ----------
-    known : collection of str
-        Keys whose values have a fault that is reported already.
+    Contradictions between values are looked for only if each value is right. The values of
+    ``known`` keys have a fault that is reported already.
     """
     try:
         values = with_files(cls, values)
@@ -224,7 +220,7 @@ def unknown_names(
             yield name, f'{source} has {", ".join(known)}{suggestion(name, left)}'
 
 
-def meant(near: str = '') -> str:
+def meant(near: str) -> str:
     """Return ", did you mean 'x'?" for a word, '' for none."""
     return f", did you mean '{near}'?" if near else ''
 

@@ -219,12 +219,7 @@ class StampedInputs:
     def follow_recording(self, first_ns: int, begins: Mapping[str, int]) -> None:
         """Prepare for the inputs of a recording, whose topics may drift far apart.
 
-        Parameters
-        ----------
-        first_ns : int
-            Stamp at which everything begins.
-        begins : mapping of str
-            Stamp of the first input of each source that is no clock.
+        Everything begins at ``first_ns``, each source that is no clock at a stamp of ``begins``.
         """
         self.first_ns, self._begins = first_ns, begins
         for judge in self._judges.values():

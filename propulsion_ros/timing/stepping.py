@@ -85,17 +85,10 @@ class Grid(Ordering):
 
 
 class FixedStepRunner(StampedInputs):
-    """Applies stamped inputs in order and runs the ticks that are due.
+    """Applies stamped inputs in order and runs the ticks that are due by ``step(tick, stamp_ns)``.
 
     Before a tick runs, every input with a stamp up to the tick's own is applied, see
     `StampedInputs`; a late input is applied at the next tick.
-
-    Parameters
-    ----------
-    grid : Grid
-        Stamps of the ticks, and the inputs that they wait for.
-    step : callable
-        ``step(tick, stamp_ns)``.
     """
 
     def __init__(
@@ -219,13 +212,7 @@ class Place(NamedTuple):
 
 
 class Agenda:
-    """Callbacks, each of which is due at a place in the order of the inputs.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Inputs, in the order in which equal stamps apply.
-    """
+    """Callbacks, each of which is due at a place in the order of the inputs from these sources."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._order = {source: i for i, source in enumerate(sources)}

@@ -575,7 +575,7 @@ def test_controller_of_another_group_is_not_named():
 
 
 def test_the_graph_is_looked_at_once_a_second():
-    lockstep = Lockstep(0.0, 1.0)
+    lockstep = Lockstep(0.0, 1.0, 0.0, 0.3)
     assert [ms for ms in range(0, 3000, 10) if lockstep.try_look(ms * MS)] == [1010, 2020]
 
 
