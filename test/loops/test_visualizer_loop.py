@@ -14,6 +14,7 @@ from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.visualizer_loop import Pace
 from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.settings.errors import ConfigError
+from refusals import refusal
 
 NAMES = ['front_left', 'front_right', 'rear_left', 'rear_right']
 TOPICS = {
@@ -146,9 +147,8 @@ def test_health_names_what_is_silent():
 
 
 def test_wrong_count_of_topics_is_refused():
-    with pytest.raises(ConfigError) as error:
-        Scene(state_topics=['a', 'b'])
-    assert str(error.value) == "parameter 'state_topics': expected one for each of rotors, got 2"
+    line = refusal(Scene, state_topics=['a', 'b'])
+    assert line == "parameter 'state_topics': expected one for each of rotors, got 2"
 
 
 @pytest.mark.parametrize(('parameters', 'said'), [

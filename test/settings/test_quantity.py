@@ -6,6 +6,7 @@ import pytest
 
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import group, names, quantity, spec_of, validate, value_faults
+from refusals import refusal
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,4 @@ def test_caller_keeps_its_own_array():
     pytest.param({'part': 3}, "parameter 'part': expected Part, got 3", id='no group'),
 ])
 def test_errors_name_the_element(given, message):
-    with pytest.raises(ConfigError) as error:
-        Params(**{'names': ['x', 'y'], **given})
-    assert str(error.value) == message
+    assert refusal(Params, **{'names': ['x', 'y'], **given}) == message

@@ -8,6 +8,7 @@ from propulsion_ros.settings.yaml_file import (
     YamlBudget,
     write_parameters,
 )
+from refusals import refusal
 
 
 def parameters(name, values):
@@ -56,11 +57,9 @@ def test_namespaces_may_be_nested(written):
 ])
 def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     path = written(text)
-    with pytest.raises(SourceError) as error:
-        ParameterFile(path)
-    assert said in str(error.value)
-    assert str(path) in str(error.value)
-    assert '\n' not in str(error.value)
+    line = refusal(ParameterFile, path)
+    assert said in line
+    assert str(path) in line
 
 
 @pytest.mark.parametrize('text', [
@@ -83,9 +82,7 @@ def test_budget_is_enough_for(text):
     pytest.param('[' * 100_000, 'bag: is nested too deeply', id='deep'),
 ])
 def test_budget_is_not_enough_for(text, problem):
-    with pytest.raises(SourceError) as caught:
-        YamlBudget('bag').take(text)
-    assert str(caught.value) == problem
+    assert refusal(YamlBudget('bag').take, text) == problem
 
 
 def test_budget_is_for_all_texts_together():

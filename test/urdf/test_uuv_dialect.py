@@ -16,6 +16,7 @@ from propulsion_ros.models.thrusters.thrusters import ThrustersParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf
+from refusals import refusal
 
 GOLDEN = Path(__file__).parents[1] / 'data/golden'
 
@@ -269,9 +270,7 @@ def test_limits_of_a_joint_that_cannot_be_are_named_there():
     fin = FINS['identity_sweep']['xml']
     spec = read(robot(plugin(fin, 'libuuv_fin_ros_plugin.so'), kind='revolute', joint=limit,
                       axis=(0.0, 0.0, 1.0)))
-    with pytest.raises(SourceError) as error:
-        located(spec, FinsParams)
-    assert str(error.value) == (
+    assert refusal(located, spec, FinsParams) == (
         'robot/joint[name=J]/limit/@lower: -9 is below -3.14159 rad: write -0.15708, in rad'
     )
 
