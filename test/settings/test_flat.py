@@ -4,15 +4,8 @@ import pytest
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.settings.flat import parameters_of, suggestion
+from propulsion_ros.settings.flat import parameters_of
 from propulsion_ros.settings.hints import number_hint
-
-
-def test_groups_are_flattened_with_a_dot():
-    keys = [parameter.key for parameter in parameters_of(BoostersParams)]
-    assert 'max_thrust' in keys
-    assert 'tanks.capacity' in keys
-    assert 'gimbals.range' in keys
 
 
 def test_description_carries_unit_and_bounds():
@@ -21,10 +14,6 @@ def test_description_carries_unit_and_bounds():
     assert by_key['tanks.capacity'].constraints == 'at least 0, one value per name'
     assert by_key['integrator'].constraints == 'one of exact, euler'
     assert by_key['gimbals.range'].constraints.endswith('2 per name')
-
-
-def test_suggestion_is_empty_where_nothing_is_near():
-    assert suggestion('abc', ['xyz']) == ''
 
 
 @pytest.mark.parametrize('family', FAMILIES)
