@@ -281,14 +281,12 @@ def both(ahead, count=51):
 
 @pytest.mark.parametrize('ahead', [0, 5, 999, 1001, 60_000, 10**12], ids=str)
 def test_sources_of_any_times_share_the_pictures(ahead):
-    made = drawn(both(ahead))
-    assert made == [('a', ahead + stamp) for stamp in range(0, 1001, 100)]
-
-
-def test_a_source_goes_on_without_the_other_one():
-    later = [('b', stamp) for stamp in range(1020, 1520, 20)]
-    made = drawn([*both(60_000), *later])
-    assert made[11:] == [('b', stamp) for stamp in range(1100, 1501, 100)]
+    shared = [('a', ahead + stamp) for stamp in range(0, 1001, 100)]
+    alone = [('b', stamp) for stamp in range(1020, 1520, 20)]
+    assert drawn(both(ahead)) == shared
+    assert drawn([*both(ahead), *alone]) == [
+        *shared, *[('b', stamp) for stamp in range(1100, 1501, 100)]
+    ], 'one goes on without the other'
 
 
 @pytest.mark.parametrize(('stamp', 'is_drawn'), [

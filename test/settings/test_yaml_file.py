@@ -67,9 +67,13 @@ def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     pytest.param('a: &a [1, 2]\nb: [*a, *a]\n', id='a few aliases'),
     pytest.param('a: [', id='no YAML'),
     pytest.param('[' * 60 + ']' * 60, id='as deep as may be'),
+    pytest.param('x' * 400_000, id='long'),
 ])
 def test_budget_is_enough_for(text):
-    YamlBudget('bag').take(text)
+    budget = YamlBudget('bag')
+    budget.take(text)
+    with pytest.raises(SourceError):
+        budget.take('x' * 1_000_000)  # it is for all texts together
 
 
 @pytest.mark.parametrize(('text', 'problem'), [
@@ -83,13 +87,6 @@ def test_budget_is_enough_for(text):
 ])
 def test_budget_is_not_enough_for(text, problem):
     assert refusal(YamlBudget('bag').take, text) == problem
-
-
-def test_budget_is_for_all_texts_together():
-    budget = YamlBudget('bag')
-    budget.take('x' * 400_000)
-    with pytest.raises(SourceError):
-        budget.take('x' * 400_000)
 
 
 @pytest.mark.parametrize('number', ['1' * 1001, '0x' + 'f' * 1000])

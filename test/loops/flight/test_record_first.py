@@ -109,20 +109,16 @@ def test_age_of_a_record_counts_from_the_heartbeat(tmp_path):
     assert read_state(path).snapshot.stamp_ns > 85 * 1_000_000_000
 
 
-def test_boot_tells_the_age_of_a_record_whatever_the_clock_says():
-    clock = Clock(now=50.0)
-    assert clock.boot.age('boot', 48_000_000_000) == pytest.approx(2.0)
-    assert clock.boot.age('other', 48_000_000_000) == math.inf
-    assert clock.boot.age('boot', 51_000_000_000) == math.inf
-    assert Boot().age('', 0) == math.inf
-
-
-def test_another_boot_tells_how_old_a_record_is_at_least():
-    clock = Clock(now=50.0)
-    assert clock.boot.least_age('other') == pytest.approx(50.0)
-    assert math.isnan(clock.boot.least_age('boot'))
-    assert math.isnan(clock.boot.least_age(''))
-    assert math.isnan(Boot().least_age('other'))
+@pytest.mark.parametrize(('boot', 'of', 'age', 'least'), [
+    (Clock(now=50.0).boot, 'boot', 2.0, math.nan),
+    (Clock(now=47.0).boot, 'boot', math.inf, math.nan),
+    (Clock(now=50.0).boot, 'other', math.inf, 50.0),
+    (Clock(now=50.0).boot, '', math.inf, math.nan),
+    (Boot(), '', math.inf, math.nan), (Boot(), 'other', math.inf, math.nan),
+])
+def test_boot_tells_the_age_of_a_record_whatever_the_clock_says(boot, of, age, least):
+    assert boot.age(of, 48_000_000_000) == pytest.approx(age)
+    assert boot.least_age(of) == pytest.approx(least, nan_ok=True)
 
 
 # The pulse that is owed.
