@@ -112,12 +112,9 @@ def test_actuator_of_efficiency_0_pushes_like_one_that_is_switched_off(make):
         np.testing.assert_array_equal(one.wrench, other.wrench)
 
 
-def test_rates_that_do_not_divide_stop_the_start():
+def test_settings_that_are_wrong_only_together_stop_the_start():
     with pytest.raises(ConfigError, match='30 Hz does not divide 100 Hz'):
         make_loop([], publish_rate=30.0)
-
-
-def test_settings_that_are_wrong_only_together_stop_the_start():
     family = Boosters(BoostersParams(
         names=['b'], max_thrust=1.0, max_fuel_rate=1.0, time_constant=0.001, integrator='euler'
     ))

@@ -66,15 +66,12 @@ def document(condition=None, **event):
     return {'Deployers': deployers, 'Events': [entry]}
 
 
-@pytest.mark.parametrize(
-    ('action', 'count'),
-    [
-        pytest.param({'type': 'deployment', 'id': 0, 'param': 5}, 1, id='object'),
-        pytest.param(None, 0, id='null'),
-        pytest.param([], 0, id='none'),
-        pytest.param([{'type': 'deployment', 'id': 0, 'param': 5}] * 3, 3, id='three'),
-    ],
-)
+@pytest.mark.parametrize(('action', 'count'), [
+    pytest.param({'type': 'deployment', 'id': 0, 'param': 5}, 1, id='object'),
+    pytest.param(None, 0, id='null'),
+    pytest.param([], 0, id='none'),
+    pytest.param([{'type': 'deployment', 'id': 0, 'param': 5}] * 3, 3, id='three'),
+])
 def test_forms_of_the_action(action, count):
     (event,) = read_flight_config(json.dumps(document(action=action))).events
     assert len(event.actions) == count
@@ -117,17 +114,14 @@ def test_errors_name_the_place_and_the_remedy(changes, error):
     assert refusal(read_flight_config, changed(changes)).startswith(error)
 
 
-@pytest.mark.parametrize(
-    ('text', 'error'),
-    [
-        pytest.param('', 'document: is not JSON: ', id='empty'),
-        pytest.param('{"Events": [', 'document: is not JSON: ', id='cut off'),
-        pytest.param('[]', 'document: expected an object, got []', id='list'),
-        pytest.param('{"Deployers": []}', 'Events: is missing', id='no events'),
-        pytest.param('{"Events": [], "Events": []}', 'document: is not JSON: ', id='key twice'),
-        pytest.param('[' * 5000 + ']' * 5000, 'document: is nested too deeply', id='deep'),
-    ],
-)
+@pytest.mark.parametrize(('text', 'error'), [
+    pytest.param('', 'document: is not JSON: ', id='empty'),
+    pytest.param('{"Events": [', 'document: is not JSON: ', id='cut off'),
+    pytest.param('[]', 'document: expected an object, got []', id='list'),
+    pytest.param('{"Deployers": []}', 'Events: is missing', id='no events'),
+    pytest.param('{"Events": [], "Events": []}', 'document: is not JSON: ', id='key twice'),
+    pytest.param('[' * 5000 + ']' * 5000, 'document: is nested too deeply', id='deep'),
+])
 def test_text_that_cannot_be_parsed(text, error):
     assert refusal(read_flight_config, text).startswith(error)
 

@@ -49,19 +49,16 @@ def feed(values, limit_ms=500, period_ms=100):
     return held, (len(values) - 1) * period_ms * MS
 
 
-@pytest.mark.parametrize(
-    ('values', 'is_held'),
-    [
-        pytest.param([1.0] * 7, True, id='constant'),
-        pytest.param([1.0] * 6, False, id='for as long as it may'),
-        pytest.param([1.0] * 6 + [2.0], False, id='alive again'),
-        pytest.param([float(i) for i in range(7)], False, id='changing'),
-        pytest.param([(1.0, 2.0)] * 7, True, id='of several numbers'),
-        pytest.param([(1.0, float(i)) for i in range(7)], False, id='of which one changes'),
-        pytest.param([float('nan') for _ in range(7)], False, id='NaN is not the same as NaN'),
-        pytest.param([repr(float('nan'))] * 7, True, id='but what stands for it is'),
-    ],
-)
+@pytest.mark.parametrize(('values', 'is_held'), [
+    pytest.param([1.0] * 7, True, id='constant'),
+    pytest.param([1.0] * 6, False, id='for as long as it may'),
+    pytest.param([1.0] * 6 + [2.0], False, id='alive again'),
+    pytest.param([float(i) for i in range(7)], False, id='changing'),
+    pytest.param([(1.0, 2.0)] * 7, True, id='of several numbers'),
+    pytest.param([(1.0, float(i)) for i in range(7)], False, id='of which one changes'),
+    pytest.param([float('nan') for _ in range(7)], False, id='NaN is not the same as NaN'),
+    pytest.param([repr(float('nan'))] * 7, True, id='but what stands for it is'),
+])
 def test_a_value_is_held_or_alive(values, is_held):
     held, now_ns = feed(values)
     assert held.is_held(now_ns) is is_held

@@ -39,41 +39,38 @@ def word(limits, *seconds):
     return ''.join(_LETTERS[judge.take(round(t * S))] for t in seconds)
 
 
-@pytest.mark.parametrize(
-    ('limits', 'seconds', 'expected'),
-    [
-        pytest.param(FLIGHT, (5, 6, 5.5), 'fns', id='half a second is another time'),
-        pytest.param(FLIGHT, (5, 0, 5.5, 0.1), 'fsns', id='the present time goes on in between'),
-        pytest.param(FLIGHT, (5, 6, 0, 5.9, 0.1), 'fnsls', id='late is of the present time too'),
-        pytest.param(FLIGHT, (5, 6, 0, 4, 4.1), 'fnssb', id='two strays that do not agree'),
-        pytest.param(FLIGHT, (5, 6, 0.1, 0, 0.2), 'fnssb', id='strays in falling order'),
-        pytest.param(DETECTOR, (0, 0.1, 0.2, 0.3), 'fnnn', id='regular'),
-        pytest.param(DETECTOR, (0, 1, 2, 3), 'fnnn', id='slow sensor has no gaps'),
-        pytest.param(DETECTOR, (0, 2, 4, 6), 'fnnn', id='nor has one slower than the limit'),
-        pytest.param(DETECTOR, (0, 0.1, 0.2, 3.0, 3.1), 'fnngn', id='gap'),
-        pytest.param(DETECTOR, (0, 0.1, 0.2, 1.2, 1.3), 'fnnnn', id='short gap'),
-        pytest.param(DETECTOR, (0, 0.1, 3.1, 6.1), 'fngn', id='rate change is one gap'),
-        pytest.param(DETECTOR, (0, 0.1, 0.1, 0.1, 0.1, 0.2), 'fndddn', id='repeated'),
-        pytest.param(DETECTOR, (0, 0.1, 0.2, 0.15, 0.3), 'fnnsn', id='single older'),
-        pytest.param(
-            DETECTOR, (0, 0.1, 0.2, 0.15, 0.12, 0.11, 0.3), 'fnnsssn', id='older in falling order'
-        ),
-        pytest.param(DETECTOR, (10, 10.1, 7.2, 7.3, 7.4, 7.5), 'fnssbn', id='clock set back'),
-        pytest.param(
-            DETECTOR, (0, 0.1, 900, 0.2, 0.3, 0.4, 0.5), 'fngssbn', id='a future that is undone'
-        ),
-        pytest.param(FLIGHT, (0, -5, 0, -4.9), 'fsdb', id='a repeated stamp between two strays'),
-        pytest.param(DETECTOR, (0, -5, -5, -5), 'fssb', id='a stray that is repeated'),
-        pytest.param(ESTIMATOR, (5, 4), 'fl', id='another sensor is a second behind'),
-        pytest.param(ESTIMATOR, (5, 3.9), 'fs', id='and more'),
-        pytest.param(ESTIMATOR, (5, 35), 'fn', id='half a minute ahead'),
-        pytest.param(ESTIMATOR, (5, 100, 5.1, 100), 'fsns', id='estimator: goes on'),
-        pytest.param(ESTIMATOR, (5, 100, 100.5, 101), 'fsan', id='estimator: ahead'),
-        pytest.param(ESTIMATOR, (5, 1, 2.1), 'fss', id='estimator: strays too far apart'),
-        pytest.param(CLOCK, (5, 0, 0.1), 'fbn', id='a clock is believed at once'),
-        pytest.param(PACE, (5, 4, 3.999, 1e9), 'flbn', id='pictures'),
-    ],
-)
+@pytest.mark.parametrize(('limits', 'seconds', 'expected'), [
+    pytest.param(FLIGHT, (5, 6, 5.5), 'fns', id='half a second is another time'),
+    pytest.param(FLIGHT, (5, 0, 5.5, 0.1), 'fsns', id='the present time goes on in between'),
+    pytest.param(FLIGHT, (5, 6, 0, 5.9, 0.1), 'fnsls', id='late is of the present time too'),
+    pytest.param(FLIGHT, (5, 6, 0, 4, 4.1), 'fnssb', id='two strays that do not agree'),
+    pytest.param(FLIGHT, (5, 6, 0.1, 0, 0.2), 'fnssb', id='strays in falling order'),
+    pytest.param(DETECTOR, (0, 0.1, 0.2, 0.3), 'fnnn', id='regular'),
+    pytest.param(DETECTOR, (0, 1, 2, 3), 'fnnn', id='slow sensor has no gaps'),
+    pytest.param(DETECTOR, (0, 2, 4, 6), 'fnnn', id='nor has one slower than the limit'),
+    pytest.param(DETECTOR, (0, 0.1, 0.2, 3.0, 3.1), 'fnngn', id='gap'),
+    pytest.param(DETECTOR, (0, 0.1, 0.2, 1.2, 1.3), 'fnnnn', id='short gap'),
+    pytest.param(DETECTOR, (0, 0.1, 3.1, 6.1), 'fngn', id='rate change is one gap'),
+    pytest.param(DETECTOR, (0, 0.1, 0.1, 0.1, 0.1, 0.2), 'fndddn', id='repeated'),
+    pytest.param(DETECTOR, (0, 0.1, 0.2, 0.15, 0.3), 'fnnsn', id='single older'),
+    pytest.param(
+        DETECTOR, (0, 0.1, 0.2, 0.15, 0.12, 0.11, 0.3), 'fnnsssn', id='older in falling order'
+    ),
+    pytest.param(DETECTOR, (10, 10.1, 7.2, 7.3, 7.4, 7.5), 'fnssbn', id='clock set back'),
+    pytest.param(
+        DETECTOR, (0, 0.1, 900, 0.2, 0.3, 0.4, 0.5), 'fngssbn', id='a future that is undone'
+    ),
+    pytest.param(FLIGHT, (0, -5, 0, -4.9), 'fsdb', id='a repeated stamp between two strays'),
+    pytest.param(DETECTOR, (0, -5, -5, -5), 'fssb', id='a stray that is repeated'),
+    pytest.param(ESTIMATOR, (5, 4), 'fl', id='another sensor is a second behind'),
+    pytest.param(ESTIMATOR, (5, 3.9), 'fs', id='and more'),
+    pytest.param(ESTIMATOR, (5, 35), 'fn', id='half a minute ahead'),
+    pytest.param(ESTIMATOR, (5, 100, 5.1, 100), 'fsns', id='estimator: goes on'),
+    pytest.param(ESTIMATOR, (5, 100, 100.5, 101), 'fsan', id='estimator: ahead'),
+    pytest.param(ESTIMATOR, (5, 1, 2.1), 'fss', id='estimator: strays too far apart'),
+    pytest.param(CLOCK, (5, 0, 0.1), 'fbn', id='a clock is believed at once'),
+    pytest.param(PACE, (5, 4, 3.999, 1e9), 'flbn', id='pictures'),
+])
 def test_verdicts(limits, seconds, expected):
     assert word(limits, *seconds) == expected
 
@@ -87,18 +84,15 @@ def follow(limits, *pairs):
     return ''.join(_LETTERS[judge.follow(round(t * S), round(lead * S))] for t, lead in pairs)
 
 
-@pytest.mark.parametrize(
-    ('pairs', 'expected'),
-    [
-        pytest.param([(5, 5), (6, 6), (6, 6.5), (5.8, 6.6)], 'fndl', id='in order'),
-        pytest.param([(16, 5)], 's', id='first'),
-        pytest.param([(5, 5), (16, 5.1), (16.1, 5.2), (16.2, 5.3)], 'fsss', id='makes no jump'),
-        pytest.param([(5, 5), (5.2, 100)], 'fs', id='its own past counts for nothing'),
-        pytest.param([(5, 5), (100, 100), (101, 101)], 'fnn', id='silent for long'),
-        pytest.param([(50, 50), (5, 5), (6, 6)], 'fbn', id='goes back with the leader at once'),
-        pytest.param([(5, 5), (-1, 5), (5.1, 5.1)], 'fsn', id='one stray'),
-    ],
-)
+@pytest.mark.parametrize(('pairs', 'expected'), [
+    pytest.param([(5, 5), (6, 6), (6, 6.5), (5.8, 6.6)], 'fndl', id='in order'),
+    pytest.param([(16, 5)], 's', id='first'),
+    pytest.param([(5, 5), (16, 5.1), (16.1, 5.2), (16.2, 5.3)], 'fsss', id='makes no jump'),
+    pytest.param([(5, 5), (5.2, 100)], 'fs', id='its own past counts for nothing'),
+    pytest.param([(5, 5), (100, 100), (101, 101)], 'fnn', id='silent for long'),
+    pytest.param([(50, 50), (5, 5), (6, 6)], 'fbn', id='goes back with the leader at once'),
+    pytest.param([(5, 5), (-1, 5), (5.1, 5.1)], 'fsn', id='one stray'),
+])
 def test_a_leader_decides_what_the_present_time_is(pairs, expected):
     assert follow(INPUTS, *pairs) == expected
 

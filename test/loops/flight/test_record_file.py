@@ -98,26 +98,23 @@ def test_every_byte_counts():
         assert record == RECORD, i
 
 
-@pytest.mark.parametrize(
-    ('change', 'error'),
-    [
-        pytest.param(lambda d: d.pop('flight'), 'flight: is missing', id='no flight'),
-        pytest.param(
-            lambda d: d.update(format='propulsion_ros flight record 1'),
-            "format: 'propulsion_ros flight record 1' is of an older version and is not resumed",
-            id='older version',
-        ),
-        pytest.param(
-            lambda d: d.update(format='propulsion_ros flight record 3'),
-            "format: 'propulsion_ros flight record 3' is of an older version and is not resumed",
-            id='last version',
-        ),
-        pytest.param(lambda d: d.update(format='x'), "format: unknown 'x'", id='format'),
-        pytest.param(lambda d: d['flight'].update(config='other'), 'sha256: is not that of the'
-                     ' flight: the file is damaged', id='changed'),
-        pytest.param(lambda d: d.update(more=1), 'more: unknown key', id='key'),
-    ],
-)
+@pytest.mark.parametrize(('change', 'error'), [
+    pytest.param(lambda d: d.pop('flight'), 'flight: is missing', id='no flight'),
+    pytest.param(
+        lambda d: d.update(format='propulsion_ros flight record 1'),
+        "format: 'propulsion_ros flight record 1' is of an older version and is not resumed",
+        id='older version',
+    ),
+    pytest.param(
+        lambda d: d.update(format='propulsion_ros flight record 3'),
+        "format: 'propulsion_ros flight record 3' is of an older version and is not resumed",
+        id='last version',
+    ),
+    pytest.param(lambda d: d.update(format='x'), "format: unknown 'x'", id='format'),
+    pytest.param(lambda d: d['flight'].update(config='other'), 'sha256: is not that of the'
+                 ' flight: the file is damaged', id='changed'),
+    pytest.param(lambda d: d.update(more=1), 'more: unknown key', id='key'),
+])
 def test_what_is_no_record(change, error):
     document = json.loads(encode(RECORD))
     change(document)
