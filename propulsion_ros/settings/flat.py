@@ -220,7 +220,7 @@ def unknown_names(
             yield name, f'{source} has {", ".join(known)}{suggestion(name, left)}'
 
 
-def meant(near: str) -> str:
+def meant(near: str = '') -> str:
     """Return ", did you mean 'x'?" for a word, '' for none."""
     return f", did you mean '{near}'?" if near else ''
 
