@@ -2,6 +2,7 @@
 """Which command a wrench is of: the pure models run on all commands of a member beforehand."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from benchmarks.node_peer import PERIOD_NS
 from benchmarks.soak.members import TIMEOUT, Member, make_odometry
 from propulsion_ros.loops.actuator_loop import CLOCK, COMMAND, ODOMETRY, ActuatorLoop
 from propulsion_ros.loops.command_reader import CommandReader
-from propulsion_ros.loops.decoders import WrenchReader, msg_to_motion
+from propulsion_ros.loops.decoders import demand_of, msg_to_motion
 from propulsion_ros.loops.estimate_loop import EstimateLoop
 from propulsion_ros.models.fam.inverse_fam import InverseFam
 
@@ -49,16 +50,17 @@ def know(member: Member, commands: Sequence[Any]) -> KnownWrenches:
         else ActuatorLoop(family, params, emit)
     )
     is_wrench = isinstance(commands[0], WrenchStamped)
-    read = (WrenchReader('base_link') if is_wrench else CommandReader(family)).read
+    reader = CommandReader(family)
+    read = functools.partial(demand_of, frame='base_link') if is_wrench else reader.read
     known = KnownWrenches()
     if family.uses_body:
-        loop.push(ODOMETRY, PERIOD_NS, msg_to_motion(make_odometry(), 'base_link'))
+        loop.inputs.push(ODOMETRY, PERIOD_NS, msg_to_motion(make_odometry(), 'base_link'))
     for number, command in enumerate(commands):
         stamp_ns = (number + 2) * PERIOD_NS
-        loop.push(COMMAND, stamp_ns, read(command))
-        loop.push(CLOCK, stamp_ns)
+        loop.inputs.push(COMMAND, stamp_ns, read(command))
+        loop.inputs.push(CLOCK, stamp_ns)
         known.numbers.setdefault(said[-1], []).append(number)
-    loop.push(CLOCK, stamp_ns + round(TIMEOUT * 1e9) + PERIOD_NS)
+    loop.inputs.push(CLOCK, stamp_ns + round(TIMEOUT * 1e9) + PERIOD_NS)
     known.safe.add(said[-1])
     return known
 

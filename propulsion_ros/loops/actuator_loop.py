@@ -169,6 +169,9 @@ class ActuatorLoop:
 
     Attributes
     ----------
+    inputs : FixedStepRunner
+        Takes each input. Its payload is a `CommandUpdate`, a `Motion`, a `JointUpdate`, the
+        velocity of the fluid in the world [m/s], the centre of mass [m], or None for a clock.
     agenda : Agenda
         Recorded requests, each of which acts between inputs and ticks.
     output : Output or None
@@ -222,7 +225,7 @@ class ActuatorLoop:
     def _regrid(self, params: LoopParams) -> None:
         grid = params.grid
         self.inputs = FixedStepRunner(
-            grid, _SOURCES, self._apply, self._step, self._jumped, trusted=(CLOCK,),
+            grid, _SOURCES, self._apply, self._step, self._jumped, trusted=(CLOCK,), lasting=COM,
         )
         self._dt = grid.ticks.dt
         self._every = params.publish_every
@@ -321,21 +324,12 @@ class ActuatorLoop:
         """Ignore inputs of some sources that are older than these stamps."""
         self._first = {**self._first, **first}
 
-    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input; return False if its stamp is of another time.
-
-        Its payload is a `CommandUpdate`, a `Motion`, a `JointUpdate`, the velocity of the fluid in
-        the world [m/s], the centre of mass [m], or None for the time of a clock.
-        """
-        if source == COM:
-            return self.inputs.push_lasting(source, stamp_ns, payload)
-        return self.inputs.push(source, stamp_ns, payload)
-
     def run(self, stamps: IntArray, values: FloatArray, clock: str = '') -> Run | None:
         """Take a run of commands for all names, and run their ticks at once.
 
         The last tick is left to the next command that is pushed, which brings `output` up to date.
-        Nothing is emitted.
+        Nothing is emitted. Return None, with nothing done, if the commands must be pushed one by
+        one.
 
         Parameters
         ----------
@@ -343,11 +337,6 @@ class ActuatorLoop:
             Stamps (k,) and values (k, m) of the newest command that was pushed, and those after it.
         clock : str
             Clock that passes each of these stamps, '' for none.
-
-        Returns
-        -------
-        Run or None
-            None, with nothing done, if the commands must be pushed one by one.
         """
         inputs = self.inputs
         is_plain = self._enabled and self._every == 1 and not (

@@ -25,7 +25,7 @@ from propulsion_ros.loops.actuator_loop import (
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows
-from propulsion_ros.loops.decoders import LATEST_NS, WrenchReader, msg_to_current, msg_to_motion
+from propulsion_ros.loops.decoders import LATEST_NS, demand_of, msg_to_current, msg_to_motion
 from propulsion_ros.loops.measured import JointReader
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, Kind, MassRow
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet, Port, Request
@@ -219,7 +219,9 @@ class ActuatorPorts(StampedPorts):
         family = self.family
         reader = self._reader = CommandReader(family)
         if family.command_names == WRENCH_NAMES:
-            self._add('~/wrench_command', Kind.WRENCH, COMMAND, WrenchReader(self.frame).read)
+            self._add('~/wrench_command', Kind.WRENCH, COMMAND, lambda message: (
+                demand_of(message, self.frame)
+            ))
         else:
             self._add('~/command', Kind.JOINTS, COMMAND, reader.read)
         if 'float64_multi_array' in adapters:
@@ -304,19 +306,9 @@ class ActuatorPorts(StampedPorts):
     def take_run(self, rows: CommandRows, is_timed: bool) -> Run | None:
         """Take messages of `run_port`, the first of which was taken and was the newest input.
 
-        Nothing is published; see `payloads` and `publish_tick`.
-
-        Parameters
-        ----------
-        rows : CommandRows
-            The messages, including the first one.
-        is_timed : bool
-            Whether a clock passes each stamp, if there is one.
-
-        Returns
-        -------
-        Run or None
-            None, with nothing done, if each message must be taken alone.
+        Nothing is published; see `payloads` and `publish_tick`. Return None, with nothing done, if
+        each message must be taken alone. ``is_timed`` is whether a clock, if there is one, passes
+        each stamp.
         """
         stamps, host = rows.stamps, self._host
         # Before /clock has come, there is nothing to compare with the stamps.
@@ -427,35 +419,22 @@ class ActuatorPorts(StampedPorts):
         return True, 'enabled' if data else 'disabled'
 
     def step(self, stamp_ns: int, motion: MatrixMotion | None) -> Output | None:
-        """Run the tick at a stamp, for a host that knows time and motion itself.
+        """Run the tick at a stamp and return its output, None if it did not run.
 
-        Parameters
-        ----------
-        stamp_ns : int
-            A multiple of the period of ``update_rate``.
-        motion : MatrixMotion or None
-            Motion of base_link; None only if the family does not depend on it.
-
-        Returns
-        -------
-        Output or None
-            Output of the tick; None if it did not run.
+        For a host that knows time and motion itself: the stamp is a multiple of the period of
+        ``update_rate``, the motion that of base_link, None only if the family does not need it.
         """
         core = self.core
         if motion is not None and self.family.uses_body:
             core.move(stamp_ns, motion)
-        core.push(CLOCK, stamp_ns)
+        core.inputs.push(CLOCK, stamp_ns)
         return core.output if core.inputs.last_stamp_ns == stamp_ns else None
 
     def jump(self, from_ns: int, to_ns: int, timing: Mapping[str, Any]) -> None:
         """Continue at another time, and with other timing, for a host that calls `step`.
 
-        Parameters
-        ----------
-        from_ns, to_ns : int
-            End of the last step, and beginning of the next one.
-        timing : mapping
-            Settings of `LoopParams`.
+        The last step has ended at ``from_ns``, the next one begins at ``to_ns``; ``timing`` has
+        settings of `LoopParams`.
         """
         self._params = replace(self._params, **timing)
         self.core.regrid(self._params, is_jump=to_ns != from_ns)

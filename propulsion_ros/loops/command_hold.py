@@ -128,10 +128,7 @@ class CommandHold:
     def apply(self, stamp_ns: int, update: CommandUpdate) -> bool:
         """Take new values for some names; a value that is older than the name's is ignored.
 
-        Returns
-        -------
-        bool
-            Whether any of them was new.
+        Return whether any of them was new.
         """
         columns, values = update.columns, update.values
         if self._common_ns is None or stamp_ns < self._common_ns:

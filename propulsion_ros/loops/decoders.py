@@ -131,32 +131,21 @@ def _check_speed(name: str, values: FloatArray, unit: str) -> None:
         raise CommandError(f'{name} {values.tolist()} is beyond {_FASTEST:g} {unit}')
 
 
-class WrenchReader:
-    """Turns demanded wrenches into updates for a family that is commanded by one.
+_COLUMNS = np.arange(6)
 
-    Parameters
-    ----------
-    frame : str
-        Frame that the demand must be in.
+
+def demand_of(message: Any, frame: str) -> CommandUpdate:
+    """Return the update that a WrenchStamped demands; a part that is None is not demanded.
+
+    Raises `CommandError` for another frame than ``frame``, or a value that is not finite.
     """
-
-    def __init__(self, frame: str) -> None:
-        self._frame = frame
-        self._columns = np.arange(6)
-
-    def read(self, message: Any) -> CommandUpdate:
-        """Return the update that a WrenchStamped demands; a part that is None is not demanded.
-
-        Raises `CommandError` for another frame, or a value that is not finite.
-        """
-        parts = _parts(message)
-        if None not in parts:
-            return CommandUpdate(self._columns, checked_wrench(message, self._frame))
-        columns = [i for i, part in enumerate(parts) if part is not None]
-        names = [WRENCH_NAMES[i] for i in columns]
-        values = np.array([parts[i] for i in columns], dtype=float)
-        _check_strength(values, names)
-        return CommandUpdate(self._columns[columns], values)
+    parts = _parts(message)
+    if None not in parts:
+        return CommandUpdate(_COLUMNS, checked_wrench(message, frame))
+    columns = [i for i, part in enumerate(parts) if part is not None]
+    values = np.array([parts[i] for i in columns], dtype=float)
+    _check_strength(values, [WRENCH_NAMES[i] for i in columns])
+    return CommandUpdate(_COLUMNS[columns], values)
 
 
 def checked_wrench(message: Any, frame: str) -> FloatArray:

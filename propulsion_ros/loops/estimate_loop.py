@@ -15,7 +15,7 @@ import numpy as np
 from propulsion_ros.loops.actuator_loop import CLOCK, COM, COMMAND
 from propulsion_ros.loops.command_hold import CommandHold, CommandUpdate
 from propulsion_ros.loops.command_reader import CommandReader
-from propulsion_ros.loops.decoders import WrenchReader
+from propulsion_ros.loops.decoders import demand_of
 from propulsion_ros.loops.measured import CentreOfMass
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import ERROR, WARN, Health, Host, Outlet
@@ -83,6 +83,12 @@ class EstimateLoop:
     heeds_clock : bool
         Whether estimates wait for a clock and do not run far ahead of it, as with a wrong stamp;
         if not, as in a replay, the stamps of the commands are the time.
+
+    Attributes
+    ----------
+    inputs : StampedInputs
+        Takes each input. Its payload is a `CommandUpdate` of the modules, of measured impeller
+        speeds, or of the demanded wrench; a centre of mass [m]; or None for a clock.
     """
 
     def __init__(
@@ -112,19 +118,9 @@ class EstimateLoop:
         self.inputs = StampedInputs(
             Ordering(wait_for=params.wait_for, lead_ns=_LEAD_NS if heeds_clock else None),
             sources, self._apply, self._jumped,
-            trusted=(CLOCK,), passed=self.watch,
+            trusted=(CLOCK,), lasting=COM, passed=self.watch,
         )
         self._forget()
-
-    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
-        """Take one input; return False if its stamp is of another time.
-
-        The payload is a `CommandUpdate` of the modules, of the measured impeller speeds, or of
-        the demanded wrench; a centre of mass [m]; or None for the time of a clock.
-        """
-        if source == COM:
-            return self.inputs.push_lasting(source, stamp_ns, payload)
-        return self.inputs.push(source, stamp_ns, payload)
 
     def retune(self, changed: Collection[str], params: Any) -> None:
         """Take the live values of a checked configuration; see `ActuatorLoop.retune`."""
@@ -243,7 +239,9 @@ class EstimatePorts(StampedPorts):
         self._rows = np.full((3, len(inverse.state_names)), np.nan)
         self._open_outlets()
         self._add('~/command', Kind.JOINTS, COMMAND, self._reader.read)
-        self._add('~/wrench_command', Kind.WRENCH, DEMAND, WrenchReader(frame).read)
+        self._add('~/wrench_command', Kind.WRENCH, DEMAND, lambda message: (
+            demand_of(message, frame)
+        ))
         self._add('~/measured', Kind.JOINTS, SPEED, self._read_measured)
         self._add_com()
         self._keep_time(_WATCH_RATE)

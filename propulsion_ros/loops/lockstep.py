@@ -98,10 +98,9 @@ class Lockstep:
     ----------
     real_time_factor : float
         Simulated over wall time; 0: a step is due as soon as the one before is complete.
-    timeout : float
-        Wall time after which a missing reply is no longer waited for [s].
-    start_timeout : float
-        Wall time to wait for a complete graph before the first step [s]; 0: as ``timeout``.
+    timeout, start_timeout : float
+        Wall time after which a missing reply is no longer waited for, and to wait for a complete
+        graph before the first step [s]; 0: as ``timeout``.
     settling : float
         Wall time from a complete graph to the first step [s]: others may discover it later.
 
@@ -116,11 +115,7 @@ class Lockstep:
     """
 
     def __init__(
-        self,
-        real_time_factor: float,
-        timeout: float,
-        start_timeout: float = 0.0,
-        settling: float = 0.3,
+        self, real_time_factor: float, timeout: float, start_timeout: float, settling: float
     ) -> None:
         self._factor, self._timeout_ns = real_time_factor, round(timeout * 1e9)
         self._start_timeout_ns = round((start_timeout or timeout) * 1e9)

@@ -87,29 +87,22 @@ class Timer:
 
 
 class Host(Protocol):
-    """Functions of a host that a loop may use.
-
-    Attributes
-    ----------
-    is_simulated : bool
-        Whether time comes from /clock.
-    is_active : bool
-        Whether the loop runs: between `Loop.start` and `Loop.stop`.
-    follows_links : bool
-        Whether actuators push at the present place of their links, not at that of a description.
-    """
+    """Functions of a host that a loop may use."""
 
     counts: Counter[str]
     """Number of complaints of each kind."""
 
     @property
-    def is_simulated(self) -> bool: ...  # noqa: D102
+    def is_simulated(self) -> bool:
+        """Whether time comes from /clock."""
 
     @property
-    def is_active(self) -> bool: ...  # noqa: D102
+    def is_active(self) -> bool:
+        """Whether the loop runs: between `Loop.start` and `Loop.stop`."""
 
     @property
-    def follows_links(self) -> bool: ...  # noqa: D102
+    def follows_links(self) -> bool:
+        """Whether actuators push at the present place of their links, not as described."""
 
     def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
         """Publish a payload in the form that the encoder of the outlet's kind takes."""
@@ -188,24 +181,19 @@ class WithoutGraph:
 
 
 class Parameters(Protocol):
-    """Configuration of a loop: the parameters of a node, or those of a file.
-
-    Attributes
-    ----------
-    node_name, node_namespace : str
-        Name of the node, and the namespace that it is in.
-    given : mapping
-        Values that files, launch and command line give, by key.
-    """
+    """Configuration of a loop: the parameters of a node, or those of a file."""
 
     @property
-    def node_name(self) -> str: ...  # noqa: D102
+    def node_name(self) -> str:
+        """Name of the node."""
 
     @property
-    def node_namespace(self) -> str: ...  # noqa: D102
+    def node_namespace(self) -> str:
+        """Namespace that it is in."""
 
     @property
-    def given(self) -> Mapping[str, Any]: ...  # noqa: D102
+    def given(self) -> Mapping[str, Any]:
+        """Values that files, launch and command line give, by key."""
 
     def declare_some(
         self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None

@@ -40,8 +40,6 @@ class Core(Protocol):
     @property
     def inputs(self) -> StampedInputs: ...  # noqa: D102
 
-    def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool: ...  # noqa: D102
-
     def reset(self) -> None: ...  # noqa: D102
 
     @property
@@ -157,7 +155,7 @@ class StampedPorts:
             arrival_ns = self._arrival_ns()
             # When simulated time has just begun, 0 may be the true stamp.
             stamp_ns = 0 if stamp is not None and arrival_ns < _BEGINNING_NS else arrival_ns
-        if self.core.push(source, stamp_ns, payload):
+        if self.inputs.push(source, stamp_ns, payload):
             self._compare_clock(stamp_ns)
             if self._expected:
                 self._compare_start(source, stamp_ns)
@@ -249,7 +247,7 @@ class StampedPorts:
         passed_ns = now_ns - self._hold_back_ns
         # Simulated time begins at 0, and no stamp lies before it.
         if passed_ns >= 0:
-            self.core.push(CLOCK, passed_ns)
+            self.inputs.push(CLOCK, passed_ns)
 
     def _reset(self, data: bool) -> tuple[bool, str]:
         place, values = self.core.place, {'first': self._next_first()}

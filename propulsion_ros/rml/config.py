@@ -114,22 +114,17 @@ def _wait(condition: Condition) -> float:
 def load_flight_config(
     path: str | Path, semantics: str = 'safe', source: str = ''
 ) -> FlightConfig:
-    """Read a configuration file.
+    """Read a configuration file; a ``~`` is the user's folder.
+
+    Raises `SourceError` with the file's name and the path inside it, for everything that is wrong.
 
     Parameters
     ----------
-    path : str or Path
-        The file; a ``~`` is the user's folder.
     semantics : str
         'safe', or 'legacy' to accept and mean the same as the flown software.
     source : str
         The ``altitude_source`` with which it is flown, by which an event that deploys and can
         never fire is refused; '' for no such check.
-
-    Raises
-    ------
-    SourceError
-        With the file's name and the path inside it, for everything that is wrong.
     """
     text = read_named(expand_user(path), SIZE_LIMIT)
     try:

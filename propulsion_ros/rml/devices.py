@@ -111,6 +111,13 @@ LIMITS = (
     key('latest', 'events light it only before this time after liftoff', unit='ms', above=0.0,
         default=None),
 )
+# Heights are up, positions down; up to a height is at or below it.
+_CONDITIONS: dict[str, tuple[type[LessThan | MoreThan], str, int, float]] = {
+    'max_tilt': (LessThan, 'Tilt', 0, 1.0),
+    'min_height': (LessThan, 'Position', 2, -1.0), 'max_height': (MoreThan, 'Position', 2, -1.0),
+    'earliest': (MoreThan, 'TimeSinceLiftoff', 0, 1.0),
+    'latest': (LessThan, 'TimeSinceLiftoff', 0, 1.0),
+}
 ENGINE_KEYS = (
     *identity('engine'), _ENGINE_TYPE, *BOOSTER, key('igniter', 'what lights it', JsonNode),
     *LIMITS,
@@ -180,19 +187,11 @@ def _limits(node: JsonNode, values: dict[str, Any]) -> tuple[Condition, ...]:
     for low, high in (('min_height', 'max_height'), ('earliest', 'latest')):
         if None not in (values[low], values[high]) and values[low] >= values[high]:
             raise node[high].error(f'{values[high]:g} is not above {low}, {values[low]:g}')
-    # Heights are up, positions down; up to a height is at or below it.
-    found: list[Condition] = []
-    if values['max_tilt'] is not None:
-        found.append(LessThan('Tilt', 0, values['max_tilt']))
-    if values['min_height'] is not None:
-        found.append(LessThan('Position', 2, -values['min_height']))
-    if values['max_height'] is not None:
-        found.append(MoreThan('Position', 2, -values['max_height']))
-    if values['earliest'] is not None:
-        found.append(MoreThan('TimeSinceLiftoff', 0, values['earliest']))
-    if values['latest'] is not None:
-        found.append(LessThan('TimeSinceLiftoff', 0, values['latest']))
-    return tuple(found)
+    return tuple(
+        kind(variable, component, sign * values[key])
+        for key, (kind, variable, component, sign) in _CONDITIONS.items()
+        if values[key] is not None
+    )
 
 
 def _igniter(node: JsonNode, engine: str) -> IgniterSpec:

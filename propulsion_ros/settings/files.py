@@ -79,15 +79,10 @@ def expand_user(path: str | Path) -> Path:
 
 @contextmanager
 def opened(path: str | Path, limit: int) -> Iterator[io.BufferedReader]:
-    """Open a regular file for reading.
+    """Open a regular file for reading, of at most ``limit`` bytes, whatever size it states.
 
     Raises `SourceError` that names the file if it is not regular, is too large, or cannot be read;
     also during the read.
-
-    Parameters
-    ----------
-    limit : int
-        Most bytes of the file, whatever size it states.
     """
     name = printable(path)
     with _descriptor(path, name) as raw:
@@ -126,14 +121,8 @@ def read_bytes(path: str | Path, limit: int = TEXT_LIMIT) -> bytes:
 def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     r"""Return the UTF-8 text of a file, without a byte order mark, with ``\n`` for line ends.
 
-    Raises `SourceError` as `opened` does, and for a file that is no text.
-
-    Parameters
-    ----------
-    limit : int
-        Most bytes of the file.
-    errors : str
-        Treatment of other encodings: 'strict' refuses them, 'replace' keeps what is UTF-8.
+    Raises `SourceError` as `opened` does, and for a file that is no text. Of other encodings
+    ``errors`` 'strict' refuses all, 'replace' keeps what is UTF-8.
     """
     name, content = printable(path), read_bytes(path, limit)
     try:
@@ -145,13 +134,13 @@ def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict')
     return text.removeprefix('\ufeff').replace('\r\n', '\n').replace('\r', '\n')
 
 
-def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
+def read_named(path: str | Path, limit: int = TEXT_LIMIT) -> str:
     """Return the text of a file that a setting names; see `read_text`.
 
     An error names the folder in which a relative name was looked for, not that of the setting.
     """
     try:
-        return read_text(path, limit, errors)
+        return read_text(path, limit)
     except SourceError as error:
         if Path(path).is_absolute() or kind_of(path) != ABSENT:
             raise
@@ -162,16 +151,9 @@ def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict'
 
 
 def read_lines(path: str | Path, limit: int = TABLE_LIMIT) -> Iterator[str]:
-    """Yield the lines of a text with their ends, in constant memory.
+    """Yield the lines of a text with their ends, in constant memory; unpack one that ends in .gz.
 
     Raises `SourceError` as `read_text` does, and for a line longer than `LONGEST_LINE`.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; one that ends in .gz is unpacked.
-    limit : int
-        Most bytes of the unpacked file.
     """
     name, number = printable(path), 0
     with unpacked(path, limit) as file:

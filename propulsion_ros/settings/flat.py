@@ -129,12 +129,8 @@ def all_faults(
 ) -> Iterator[ConfigError]:
     """Yield the faults of all flat values, of which `build` raises the first.
 
-    Contradictions between values are looked for only if each value is right.
-
-    Parameters
-    ----------
-    known : collection of str
-        Keys whose values have a fault that is reported already.
+    Contradictions between values are looked for only if each value is right. The values of
+    ``known`` keys have a fault that is reported already.
     """
     try:
         values = with_files(cls, values)

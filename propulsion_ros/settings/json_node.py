@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import json5
-import numpy as np
 import yaml
 
 from propulsion_ros.settings.errors import SourceError
@@ -53,11 +52,9 @@ def parse_jsonc(text: str) -> Any:
     Raises `SourceError` with line and column if it is no JSON, or a key is given twice.
     """
     try:
-        return _loads(text)
-    except ValueError:
-        pass
-    try:
-        return _loads(without_comments(text))
+        return json.loads(
+            without_comments(text), object_pairs_hook=_once, parse_int=_integer
+        )
     except ValueError as error:
         if len(text) > JSON5_LIMIT:
             raise _no_json(error) from error
@@ -104,10 +101,6 @@ def line_in(error: SourceError) -> int:
 def without_comments(text: str) -> str:
     """Return a text with blanks for comments and trailing commas; lines and columns stay."""
     return _COMMA.sub(_comma, _COMMENT.sub(_blank, text))
-
-
-def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_once, parse_int=_integer)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -278,13 +271,9 @@ def key(
     kind: type = float,
     default: Any = dataclasses.MISSING,
     unit: str = '',
-    *,
-    lo: float = -np.inf,
-    hi: float = np.inf,
-    above: float = -np.inf,
-    choices: Sequence[Any] = (),
+    **limits: Any,
 ) -> Parameter:
-    """Return one key of an object.
+    """Return one key of an object, with the limits of a `Quantity`.
 
     Parameters
     ----------
@@ -294,10 +283,8 @@ def key(
         float, int, bool, str, `Switch`, or JsonNode for a value that the caller reads.
     default : object, optional
         None for a key that may be absent; a key without a default is required.
-    unit, lo, hi, above
-        Unit and bounds of a number, as in `quantity`.
     """
-    return Parameter(name, Quantity(kind, unit, doc, lo, hi, above, (), choices, ''), default)
+    return Parameter(name, Quantity(kind, unit, doc, **limits), default)
 
 
 def read_key(node: JsonNode, declared: Parameter) -> Any:

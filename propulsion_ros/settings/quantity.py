@@ -49,16 +49,16 @@ class Quantity:
     """SI unit, empty if there is none."""
     doc: str
     """Meaning in one sentence."""
-    lo: float
-    hi: float
+    lo: float = -math.inf
+    hi: float = math.inf
     """Inclusive bounds of every element; `above` is an exclusive lower bound."""
-    above: float
-    shape: tuple[str | int, ...]
+    above: float = -math.inf
+    shape: tuple[str | int, ...] = ()
     """() for a scalar; ('n', ...) for one row per name of the same dataclass; ('*',) for a list
     of any length."""
-    choices: Sequence[Any]
+    choices: Sequence[Any] = ()
     """Allowed strings, or integers of a JSON document; empty for any."""
-    geometry: str
+    geometry: str = ''
     """Role in the robot's link tree: 'origin', 'rotation', 'direction', 'link', 'joints',
     'joint_axes', 'joint_origins'; empty if the value is not geometry."""
     live: bool = False
@@ -95,23 +95,11 @@ class Group:
 
 
 def quantity(
-    default: Any = dataclasses.MISSING,
-    unit: str = '',
-    *,
-    doc: str,
-    kind: type = float,
-    lo: float = -np.inf,
-    hi: float = np.inf,
-    above: float = -np.inf,
-    shape: tuple[str | int, ...] = (),
-    choices: tuple[str, ...] = (),
-    geometry: str = '',
-    live: bool = False,
-    usual: tuple[float, ...] = (),
-    file: str = '',
+    default: Any = dataclasses.MISSING, unit: str = '', *, doc: str, kind: type = float,
+    **meaning: Any,
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual, file)
+    spec = Quantity(kind, unit, doc, **meaning)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 
@@ -122,8 +110,7 @@ def per_row(default: Any = dataclasses.MISSING, unit: str = '', **meaning: Any) 
 
 def names(doc: str, default: Any = dataclasses.MISSING) -> Any:
     """Return the field that names the rows of its dataclass, and so sets n."""
-    spec = Quantity(str, '', doc, -np.inf, np.inf, -np.inf, ('names',), (), '')
-    return dataclasses.field(default=default, metadata={_META: spec})
+    return quantity(default, doc=doc, kind=str, shape=('names',))
 
 
 def group(cls: type, *, element: str) -> Any:
@@ -193,19 +180,10 @@ def check_known(key: str, given: Sequence[str], kind: str, known: Sequence[str])
 
 
 def coerce(key: str, spec: Quantity, value: Any, n: int = 0) -> Any:
-    """Return ``value`` as the field's type and shape, checked element by element.
+    """Return a scalar, a flat or a nested sequence as the field's type and shape, for n rows.
 
     Raises `ConfigError` if an element has the wrong type or is out of range, or the count is
     wrong.
-
-    Parameters
-    ----------
-    key : str
-        Name for the error.
-    value : object
-        A scalar, a flat or a nested sequence.
-    n : int
-        Number of rows.
     """
     for error in value_faults(key, spec, value, n):
         raise error

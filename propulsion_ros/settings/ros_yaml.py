@@ -115,44 +115,36 @@ class Pairs(list[tuple[str, Any]]):
     """Names with their values, in order; a name may be repeated."""
 
 
-def tree_of(node: yaml.Node) -> Any:
+def tree_of(node: yaml.Node, is_plain: bool = False) -> Any:
     """Return the content of a node of a document, `Pairs` for a mapping.
 
-    Raises `yaml.MarkedYAMLError` for a key that is no text, or a tag that ROS would not follow.
+    A plain document is not for ROS: it may have null, and has a dict for a mapping. Raises
+    `yaml.MarkedYAMLError` for a key that is no text or, in a plain document, is given twice, or for
+    a tag that ROS would not follow.
     """
     if isinstance(node, yaml.MappingNode):
         _check_tag(node, 'map')
-        return Pairs((_key(key), tree_of(value)) for key, value in node.value)
+        pairs, known = Pairs(), set[str]()
+        for key, value in node.value:
+            name = _key(key)
+            if is_plain and name in known:
+                raise yaml.MarkedYAMLError(
+                    problem=f'{name!r} is given again', problem_mark=key.start_mark
+                )
+            known.add(name)
+            pairs.append((name, tree_of(value, is_plain)))
+        return dict(pairs) if is_plain else pairs
     if isinstance(node, yaml.SequenceNode):
         _check_tag(node, 'seq')
-        return [tree_of(value) for value in node.value]
-    is_text = node.tag == f'{_KIND}str' or getattr(node, 'style', '') in _QUOTES
+        return [tree_of(value, is_plain) for value in node.value]
+    is_quoted = getattr(node, 'style', '') in _QUOTES
+    if is_plain and node.tag == _UNTAGGED and node.value in _NULLS and not is_quoted:
+        return None
+    is_text = node.tag == f'{_KIND}str' or is_quoted
     value = node.value if is_text else value_of(node.value)
     if node.tag not in (_UNTAGGED, f'{_KIND}str', f'{_KIND}{_name_of(value)}'):
         raise _not_followed(node)
     return value
-
-
-def plain_tree_of(node: yaml.Node) -> Any:
-    """Return the content of a node of a document that is not for ROS, and so may have null.
-
-    Raises `yaml.MarkedYAMLError` as `tree_of` does, and for a key that is given twice.
-    """
-    if isinstance(node, yaml.MappingNode):
-        _check_tag(node, 'map')
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            if _key(key) in found:
-                raise yaml.MarkedYAMLError(
-                    problem=f'{_key(key)!r} is given again', problem_mark=key.start_mark
-                )
-            found[_key(key)] = plain_tree_of(value)
-        return found
-    if isinstance(node, yaml.SequenceNode):
-        _check_tag(node, 'seq')
-        return [plain_tree_of(value) for value in node.value]
-    is_null = node.tag == _UNTAGGED and node.value in _NULLS
-    return None if is_null and getattr(node, 'style', '') not in _QUOTES else tree_of(node)
 
 
 def value_of(text: str) -> bool | int | float | str:

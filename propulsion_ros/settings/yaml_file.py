@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,7 @@ import yaml
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.files import printable, read_text, save_text
 from propulsion_ros.settings.flat import nearest
-from propulsion_ros.settings.ros_yaml import (
-    Pairs,
-    dump,
-    events_of,
-    node_of,
-    plain_tree_of,
-    tree_of,
-)
+from propulsion_ros.settings.ros_yaml import Pairs, dump, events_of, node_of, tree_of
 
 SIZE_LIMIT = 256 * 1024
 """Most bytes of a parameter file: a hundred times the largest in use."""
@@ -184,7 +177,7 @@ class _Reader:
             raise SourceError(
                 self.name, 'expected a parameter file, got XML; is it the robot description?'
             )
-        document = document_of(self.name, text, self.places, tree_of)
+        document = document_of(self.name, text, self.places, is_plain=False)
         yield from self._walk(document, '')
 
     def _walk(self, tree: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -299,22 +292,15 @@ class KeyPlaces:
         self._lines[path] = line
 
 
-def document_of(
-    name: str, text: str, places: KeyPlaces, build: Callable[[yaml.Node], Any] = plain_tree_of
-) -> Any:
+def document_of(name: str, text: str, places: KeyPlaces, is_plain: bool = True) -> Any:
     """Return the content of a YAML text, None if it is empty, and take the lines of its keys.
 
-    Raises `SourceError` with the file and the line if it is no YAML.
-
-    Parameters
-    ----------
-    build : callable
-        Converts the node of the document to its content.
+    See `tree_of`. Raises `SourceError` with the file and the line if it is no YAML.
     """
     try:
         tree = node_of(text, places.unquoted)
         places.read(tree)
-        return None if tree is None else build(tree)
+        return None if tree is None else tree_of(tree, is_plain)
     except SourceError as error:
         raise SourceError(name, error.problem) from None
     except Exception as error:

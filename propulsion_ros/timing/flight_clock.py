@@ -119,14 +119,9 @@ class FlightTime:
         self.anchor()
 
     def resume(self, now_ns: int, first_ns: int) -> None:
-        """Continue the time of a flight after a restart of the computer.
+        """Continue the time of a flight with this first stamp after a restart of the computer.
 
-        Parameters
-        ----------
-        now_ns : int
-            Present time of that flight, at the last stamp [ns].
-        first_ns : int
-            First stamp of that flight [ns].
+        At the last stamp that time is ``now_ns``.
         """
         self._first_ns = first_ns
         self._set(now_ns)

@@ -67,6 +67,9 @@ class StampedInputs:
         ``on_jump(from_ns, to_ns)``, called when time has jumped, before inputs of the new time.
     delays_ns : mapping of str to int
         How long after its stamp an input of a source takes effect; 0 where absent.
+    lasting : str
+        Source whose inputs are valid until the next one, as latched messages; '' for none. An old
+        one applies at once, and is late if anything was applied or run after its stamp.
     passed : callable
         ``passed(stamp_ns)``, called when time has passed a stamp and all that was due is applied.
 
@@ -92,6 +95,7 @@ class StampedInputs:
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
         trusted: Sequence[str] = (),
         delays_ns: Mapping[str, int] = MappingProxyType({}),
+        lasting: str = '',
         passed: Callable[[int], None] = lambda stamp_ns: None,
     ) -> None:
         unknown = [source for source in ordering.wait_for if source not in sources]
@@ -103,7 +107,7 @@ class StampedInputs:
         self._lead_ns = ordering.lead_ns
         self._order = {source: i for i, source in enumerate(sources)}
         self._apply, self._on_jump, self._passed = apply, on_jump, passed
-        self._delays_ns = dict(delays_ns)
+        self._delays_ns, self._lasting = dict(delays_ns), lasting
         self._limits = StampLimits(
             behind_ns=ordering.jump_back_ns, ahead_ns=ordering.max_gap_ns,
             agreeing=2, agree_ns=ordering.max_gap_ns,
@@ -146,6 +150,12 @@ class StampedInputs:
 
     def push(self, source: str, stamp_ns: int, payload: Any = None) -> bool:
         """Take one input, do what is due, and return whether the input was accepted."""
+        if source == self._lasting and self._is_old(stamp_ns):
+            has_begun = self.last_stamp_ns is not None
+            self.counts['late'] += has_begun and not self._is_repeated(source, stamp_ns, payload)
+            self._last[source] = stamp_ns, payload
+            self._apply(source, stamp_ns, payload)
+            return True
         judge = self._judges[source]
         if judge.newest_ns is None and stamp_ns == self._begins.get(source):
             judge.begin(stamp_ns)
@@ -169,30 +179,16 @@ class StampedInputs:
         self._run()
         return True
 
-    def push_lasting(self, source: str, stamp_ns: int, payload: Any) -> bool:
-        """Take an input that is valid from its stamp until the next one; see `push`.
-
-        An old input, such as that of a latched message, is still valid and applies at once; it
-        is late if anything was applied or run after its stamp.
-        """
-        last = self.last_stamp_ns
-        # Before a known beginning, an input that is not older waits in the queue.
-        is_old = self.first_ns is None or stamp_ns < self.first_ns
-        if is_old if last is None else stamp_ns <= last:
-            is_late = last is not None and not self._is_repeated(source, stamp_ns, payload)
-            self.counts['late'] += is_late
-            self._last[source] = stamp_ns, payload
-            self._apply(source, stamp_ns, payload)
-            return True
-        return self.push(source, stamp_ns, payload)
+    def _is_old(self, stamp_ns: int) -> bool:
+        """Return whether a stamp is not after what is applied, or is before a known beginning."""
+        if self.last_stamp_ns is not None:
+            return stamp_ns <= self.last_stamp_ns
+        return self.first_ns is None or stamp_ns < self.first_ns
 
     def drop(self, source: str) -> list[Any]:
         """Remove the inputs of a source from the queue, and those that wait for a confirmation.
 
-        Returns
-        -------
-        list
-            Payloads that were in the queue, in its order.
+        Return the payloads that were in the queue, in its order.
         """
         dropped = [item[4] for item in sorted(self._queue) if item[3] == source]
         self._keep([item for item in self._queue if item[3] != source])
@@ -223,12 +219,7 @@ class StampedInputs:
     def follow_recording(self, first_ns: int, begins: Mapping[str, int]) -> None:
         """Prepare for the inputs of a recording, whose topics may drift far apart.
 
-        Parameters
-        ----------
-        first_ns : int
-            Stamp at which everything begins.
-        begins : mapping of str
-            Stamp of the first input of each source that is no clock.
+        Everything begins at ``first_ns``, each source that is no clock at a stamp of ``begins``.
         """
         self.first_ns, self._begins = first_ns, begins
         for judge in self._judges.values():

@@ -7,7 +7,6 @@ alone, and in what they do with a verdict.
 """
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -82,7 +81,7 @@ class StampLimits:
 
 
 class StampJudge:
-    """Gives each stamp of one source one verdict, and counts it.
+    """Gives each stamp of one source one verdict.
 
     The rules, in this order, about the newest stamp of the source's present time:
 
@@ -129,20 +128,17 @@ class StampJudge:
         self._silent_ns = _bound(limits.silent_ns)
         self._lag_ns = _bound(limits.lag_ns)
         self._reanchor_ns = limits.reanchor_ns
-        self._counts: Counter[Arrival] = Counter()
-        # Almost every stamp is NEXT: a plain number is cheaper than an entry of a dict.
-        self._nexts = 0
         self.newest_ns: int | None
         self.reset()
 
     def reset(self) -> None:
-        """Forget the time, as before the first stamp; the counts stay."""
+        """Forget the time, as before the first stamp."""
         self.newest_ns = None
         self.interval_ns = self.from_ns = self.to_ns = self.shift_ns = self.offset_ns = 0
         self.forget_strays()
 
     def begin(self, stamp_ns: int) -> None:
-        """Begin anew at a stamp that was judged elsewhere; it is not counted."""
+        """Begin anew at a stamp that was judged elsewhere."""
         self.reset()
         self.newest_ns = stamp_ns
 
@@ -155,11 +151,6 @@ class StampJudge:
         self._run = self._run_first_ns = self._run_last_ns = self._run_base_ns = 0
         self._lag_first: tuple[int, int] | None = None
 
-    @property
-    def counts(self) -> Counter[Arrival]:
-        """Number of stamps of each kind that has occurred."""
-        return self._counts + Counter({_NEXT: self._nexts})
-
     def is_silent(self, now_ns: int) -> bool:
         """Return whether the source is known, and its newest stamp older than ``silent_ns``."""
         return self.newest_ns is not None and now_ns - self.newest_ns > self._silent_ns
@@ -167,10 +158,7 @@ class StampJudge:
     def take(self, stamp_ns: int, present_ns: int | None = None) -> Arrival:
         """Judge a stamp by those before it.
 
-        Parameters
-        ----------
-        present_ns : int, optional
-            Present time by other sources, which counts while this source has no stamp [ns].
+        ``present_ns`` is the time by other sources, which counts while this one has no stamp [ns].
         """
         newest_ns = self.newest_ns
         if newest_ns is None:
@@ -184,20 +172,13 @@ class StampJudge:
             # Almost every stamp ends here; a function call would take 20 % longer.
             self._run = 0
             self.newest_ns, self.interval_ns = stamp_ns, step_ns
-            self._nexts += 1
             return _NEXT
         if -self._behind_ns <= step_ns <= 0:
             return self._repeat(stamp_ns, step_ns, newest_ns)
         return self._refuse(_STRAY, stamp_ns, newest_ns)
 
     def follow(self, stamp_ns: int, leader_ns: int) -> Arrival:
-        """Judge a stamp by the newest one of a leading source; see the class.
-
-        Parameters
-        ----------
-        leader_ns : int
-            Newest stamp of the leading source [ns].
-        """
+        """Judge a stamp by ``leader_ns``, the newest one of a leading source; see the class."""
         newest_ns = self.newest_ns
         if not -self._behind_ns <= stamp_ns - leader_ns - self.offset_ns <= self._ahead_ns:
             is_near = self._limits.is_near
@@ -238,17 +219,15 @@ class StampJudge:
         self._lag_first = stamp_ns, leader_ns
         return False
 
-    def take_next(self, last_but_one_ns: int, last_ns: int, count: int) -> None:
-        """Count stamps that were each NEXT, given the last two of them."""
+    def take_next(self, last_but_one_ns: int, last_ns: int) -> None:
+        """Take stamps that were each NEXT, given the last two of them."""
         self._run = 0
         self.newest_ns, self.interval_ns = last_ns, last_ns - last_but_one_ns
-        self._nexts += count
 
     def _begin(self, stamp_ns: int) -> Arrival:
         """Take the first stamp of the present time."""
         self.newest_ns = stamp_ns
         self._run = 0
-        self._counts[_FIRST] += 1
         return _FIRST
 
     def _advance(self, stamp_ns: int, step_ns: int) -> Arrival:
@@ -256,23 +235,18 @@ class StampJudge:
         known_ns, self.interval_ns = self.interval_ns, step_ns
         self._run = 0
         self.newest_ns = stamp_ns
-        if step_ns > self._gap_ns and known_ns and step_ns > _RATE_CHANGE * known_ns:
-            self._counts[_GAP] += 1
-            return _GAP
-        self._nexts += 1
-        return _NEXT
+        is_gap = step_ns > self._gap_ns and known_ns and step_ns > _RATE_CHANGE * known_ns
+        return _GAP if is_gap else _NEXT
 
     def _repeat(
         self, stamp_ns: int, step_ns: int, base_ns: int, is_led: bool = False
     ) -> Arrival:
         """Refuse a stamp of the present time that is not new."""
         if step_ns == 0:
-            self._counts[_DUPLICATE] += 1
             return _DUPLICATE
         if self._reanchor_ns is not None:
             return self._refuse(_LATE, stamp_ns, base_ns, is_led)
         self._run = 0
-        self._counts[_LATE] += 1
         return _LATE
 
     def _refuse(
@@ -291,7 +265,6 @@ class StampJudge:
             if not is_led or _is_steady(elapsed_ns, base_ns - self._run_base_ns):
                 return self._reanchor(stamp_ns, stamp_ns - base_ns if is_led else 0)
             self._begin_run(stamp_ns, base_ns)
-        self._counts[arrival] += 1
         return arrival
 
     def _begin_run(self, stamp_ns: int, base_ns: int) -> None:
@@ -316,7 +289,6 @@ class StampJudge:
         self.shift_ns = stamp_ns - from_ns - self._run * self.interval_ns
         self.newest_ns = stamp_ns
         self.forget_strays()
-        self._counts[arrival] += 1
         return arrival
 
 

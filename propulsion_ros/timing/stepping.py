@@ -85,17 +85,10 @@ class Grid(Ordering):
 
 
 class FixedStepRunner(StampedInputs):
-    """Applies stamped inputs in order and runs the ticks that are due.
+    """Applies stamped inputs in order and runs the ticks that are due by ``step(tick, stamp_ns)``.
 
     Before a tick runs, every input with a stamp up to the tick's own is applied, see
     `StampedInputs`; a late input is applied at the next tick.
-
-    Parameters
-    ----------
-    grid : Grid
-        Stamps of the ticks, and the inputs that they wait for.
-    step : callable
-        ``step(tick, stamp_ns)``.
     """
 
     def __init__(
@@ -107,9 +100,10 @@ class FixedStepRunner(StampedInputs):
         on_jump: Callable[[int, int], None] = lambda from_ns, to_ns: None,
         trusted: Sequence[str] = (),
         delays_ns: Mapping[str, int] = MappingProxyType({}),
+        lasting: str = '',
     ) -> None:
         self._ticks, self._step = grid.ticks, step
-        super().__init__(grid, sources, apply, on_jump, trusted, delays_ns)
+        super().__init__(grid, sources, apply, on_jump, trusted, delays_ns, lasting)
 
     def restart(self) -> None:
         """Forget all inputs and the next tick, as before the first input."""
@@ -171,10 +165,10 @@ class FixedStepRunner(StampedInputs):
         """
         more = len(stamps) - 1
         before_ns, last_ns = stamps[-2:].tolist()
-        self._judges[source].take_next(before_ns, last_ns, more)
+        self._judges[source].take_next(before_ns, last_ns)
         self.newest_of[source] = self.newest_ns = last_ns
         if clock:
-            self._judges[clock].take_next(last_ns - 1, last_ns, 2 * more)
+            self._judges[clock].take_next(last_ns - 1, last_ns)
             self.newest_of[clock] = self.clock_ns = last_ns
         order = self._order[source]
         self._arrivals += more
@@ -218,13 +212,7 @@ class Place(NamedTuple):
 
 
 class Agenda:
-    """Callbacks, each of which is due at a place in the order of the inputs.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Inputs, in the order in which equal stamps apply.
-    """
+    """Callbacks, each of which is due at a place in the order of the inputs from these sources."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._order = {source: i for i, source in enumerate(sources)}

@@ -216,10 +216,7 @@ class TimeLines:
     def expect(self, offset_ns: int, *, waits: bool) -> None:
         """Make a line the first one that is so far ahead of the computer's clock [ns].
 
-        Parameters
-        ----------
-        waits : bool
-            Whether another line must continue alone before it is followed.
+        ``waits`` is whether another line must continue alone before it is followed.
         """
         self.reset()
         self._expected_ns = offset_ns
@@ -288,12 +285,7 @@ class TimeLines:
     def _is_nearer(self, line: _Line, followed: _Line, clock_ns: int) -> bool:
         """Return whether a line lasts, and is nearer to the computer's clock than the followed one.
 
-        Parameters
-        ----------
-        line, followed : _Line
-            Line of the present message, and the one that is followed.
-        clock_ns : int
-            How far the computer's clock is ahead of the steady one [ns].
+        That clock is ``clock_ns`` ahead of the steady one.
         """
         is_lasting = line.count >= _LASTING and line.steady_ns - line.begun_ns >= ALONE_NS
         gain_ns = abs(followed.lead_ns - clock_ns) - abs(line.lead_ns - clock_ns)

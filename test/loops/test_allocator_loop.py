@@ -325,13 +325,21 @@ def boosters_loop(**given):
     })
 
 
-def test_boosters_push_one_way_only():
-    host = boosters_loop(min_thrust=[0.0])
-    thrusts, residual = demand(host, 0.0, 0.0, 120.0, 40.0, 0.0, 0.0)
-    np.testing.assert_allclose(thrusts, [80.0, 40.0])
-    np.testing.assert_allclose(residual, 0.0, atol=1e-9)
-    assert np.all(demand(host, 0.0, 0.0, -50.0, 0.0, 0.0, 0.0)[0] == 0.0)
-    assert health(host)[1] == 'force.z: -50 N wanted, 0 N allocated'
+@pytest.mark.parametrize(('given', 'force', 'torque', 'thrusts', 'text'), [
+    pytest.param({'min_thrust': [0.0]}, 120.0, 40.0, [80.0, 40.0], 'ok', id='unequal'),
+    pytest.param({'min_thrust': [0.0]}, -50.0, 0.0, [0.0, 0.0],
+                 'force.z: -50 N wanted, 0 N allocated', id='they push one way only'),
+    pytest.param({'min_thrust': [30.0]}, 10.0, 0.0, [0.0, 0.0],
+                 'force.z: 10 N wanted, 0 N allocated', id='too little for any'),
+    pytest.param({'min_thrust': [30.0]}, 120.0, 0.0, [60.0, 60.0], 'ok', id='enough for both'),
+    pytest.param({'min_thrust': [30.0]}, 40.0, 0.0, [30.0, 30.0],
+                 'force.z: 40 N wanted, 60 N allocated', id='nearer to the least'),
+])
+def test_boosters_push_between_their_limits(given, force, torque, thrusts, text):
+    host = boosters_loop(**given)
+    found, _ = demand(host, 0.0, 0.0, force, torque, 0.0, 0.0)
+    np.testing.assert_allclose(found, thrusts)
+    assert health(host)[1].startswith(text)
 
 
 def test_gimbals_are_left_to_others():
@@ -340,16 +348,6 @@ def test_gimbals_are_left_to_others():
     row = host.of('~/command')[-1][1]
     assert host.loop.outlets[0].names == ('left', 'right')
     np.testing.assert_allclose(row.position, [0.25, 0.25])
-
-
-@pytest.mark.parametrize(('force', 'thrusts'), [
-    pytest.param(10.0, [0.0, 0.0], id='too little for any'),
-    pytest.param(120.0, [60.0, 60.0], id='enough for both'),
-    pytest.param(40.0, [30.0, 30.0], id='nearer to the least'),
-])
-def test_no_booster_gets_a_thrust_below_its_least(force, thrusts):
-    host = boosters_loop(min_thrust=[30.0])
-    np.testing.assert_allclose(demand(host, 0.0, 0.0, force, 0.0, 0.0, 0.0)[0], thrusts)
 
 
 def test_a_solid_motor_is_never_lit():

@@ -97,22 +97,19 @@ def test_servos(count):
         assert commanded(named) == pytest.approx([angle])
 
 
-@pytest.mark.parametrize(('sent', 'expected'), [
-    pytest.param([1000, 1500, 2000], [0.0, 0.5, 1.0], id='range'),
-    pytest.param([900, 2100, 1250], [0.0, 1.0, 0.25], id='beyond'),
-    pytest.param([0, 65535, 1500], [0.0, 0.0, 0.5], id='not used'),
+LIMITS = {'names': ('b', 'a'), 'channels': [4, 2], 'pulse_low': [1100, 2000],
+          'pulse_high': [1900, 1000]}
+
+
+@pytest.mark.parametrize(('params', 'sent', 'expected'), [
+    pytest.param({}, [1000, 1500, 2000], [0.0, 0.5, 1.0], id='range'),
+    pytest.param({}, [900, 2100, 1250], [0.0, 1.0, 0.25], id='beyond'),
+    pytest.param({}, [0, 65535, 1500], [0.0, 0.0, 0.5], id='not used'),
+    pytest.param(LIMITS, [0, 1250, 0, 1300], [0.25, 0.75], id='limits of each'),
 ])
-def test_pulses(sent, expected):
-    autopilot = Autopilot(AutopilotParams(names=NAMES), rotors())
+def test_pulses(params, sent, expected):
+    autopilot = Autopilot(AutopilotParams(**{'names': NAMES, **params}), rotors())
     assert commanded(autopilot.pulses(Plain(channels=sent))) == pytest.approx(expected)
-
-
-def test_pulses_have_limits_each():
-    params = AutopilotParams(
-        names=('b', 'a'), channels=[4, 2], pulse_low=[1100, 2000], pulse_high=[1900, 1000],
-    )
-    named = Autopilot(params, rotors()).pulses(Plain(channels=[0, 1250, 0, 1300]))
-    assert commanded(named) == pytest.approx([0.25, 0.75])
 
 
 @pytest.mark.parametrize(('offset', 'timestamp', 'expected'), [

@@ -50,20 +50,15 @@ def test_next_to_go_stale_is_the_oldest_that_is_fresh():
     assert held.next_stale_ns() == 301
 
 
-def test_no_timeout_holds_for_ever():
+def test_without_a_timeout_it_holds_for_ever_until_it_is_cleared():
     held = hold(timeout_ns=0)
     held.apply(0, update([0], [5.0]))
     assert held.at(10**18).effort[0] == 5.0
+    held.clear()
+    assert np.isnan(held.at(0).effort).all()
 
 
 def test_a_name_never_commanded_is_not_stale():
     held = hold()
     held.at(10**18)
     assert not held.stale.any()
-
-
-def test_clear_forgets():
-    held = hold()
-    held.apply(0, update([0], [5.0]))
-    held.clear()
-    assert np.isnan(held.at(0).effort).all()

@@ -45,8 +45,8 @@ class Group:
             self.ms += 10
             if offset is not None and self.ms % every_ms == 0:
                 update = CommandUpdate(columns, self.safe[columns] + offset)
-                self.loop.core.push('command', self.ms * MS, update)
-            self.loop.core.push('clock', self.ms * MS)
+                self.loop.core.inputs.push('command', self.ms * MS, update)
+            self.loop.core.inputs.push('clock', self.ms * MS)
 
     @property
     def lines(self):
@@ -80,26 +80,17 @@ def test_line_names_what_was_in_use():
     )
 
 
-@pytest.mark.parametrize('offset', [0.0, float('nan')], ids=['safe', 'nothing'])
-def test_end_of_safe_commands_is_no_loss(offset):
+@pytest.mark.parametrize(('runs', 'is_loss'), [
+    pytest.param([(1.0, 0.0), (3.0,)], False, id='safe ones end'),
+    pytest.param([(1.0, float('nan')), (3.0,)], False, id='those of nothing end'),
+    pytest.param([(20.0, 0.05, 900)], True, id='too slow'),
+    pytest.param([(0.3, 0.05), (1.0,), (3.0, 0.05, 100, [0])], True, id='one does not return'),
+])
+def test_commands_that_end_and_do_not_return_are_one_loss(runs, is_loss):
     group = Group(ROTORS)
-    group.run(1.0, offset)
-    group.run(3.0)
-    assert not group.lines
-
-
-def test_commands_that_are_too_slow_are_one_loss():
-    group = Group(ROTORS)
-    group.run(20.0, 0.05, every_ms=900)
-    assert group.lines == [('warn', 'commands ended')]
-
-
-def test_one_name_that_does_not_return_is_no_return():
-    group = Group(ROTORS)
-    group.run(0.3, 0.05)
-    group.run(1.0)
-    group.run(3.0, 0.05, columns=[0])
-    assert group.lines == [('warn', 'commands ended')]
+    for run in runs:
+        group.run(*run)
+    assert group.lines == [('warn', 'commands ended')] * is_loss
 
 
 @pytest.mark.parametrize('stop', [

@@ -30,7 +30,7 @@ class Group:
         for _ in range(ms // 10):
             self.host.now += 10 * MS
             if self.host.is_simulated:
-                self.loop.core.push('clock', self.host.now)
+                self.loop.core.inputs.push('clock', self.host.now)
             else:
                 self.host.wait(0.01)
 
@@ -65,24 +65,21 @@ def test_in_simulation_and_replay_a_command_may_be_of_the_future(params):
     assert not group.host.counts['refused']
 
 
-def test_newer_command_cancels_what_is_due_later_for_its_names_alone():
+@pytest.mark.parametrize(('first', 'second', 'soon', 'later'), [
+    pytest.param((90, 80.0, 80.0), (0, 5.0), 5.0, [5.0, 80.0],
+                 id='a newer one cancels what is due later for its names alone'),
+    pytest.param((0, 6.0, 6.0), (-10, 5.0, 5.0), 6.0, [6.0, 6.0],
+                 id='one that was overtaken on the way cancels nothing'),
+])
+def test_of_two_commands(first, second, soon, later):
     group = Group()
     group.run(50)
-    group.command(90, a=80.0, b=80.0)
-    group.command(0, a=5.0)
+    for ahead_ms, *thrusts in (first, second):
+        group.command(ahead_ms, **dict(zip('ab', thrusts, strict=False)))
     group.run(50)
-    assert group.commanded[0] == 5.0
+    assert group.commanded[0] == soon
     group.run(100)
-    assert group.commanded == [5.0, 80.0]
-
-
-def test_commands_that_overtook_each_other_on_the_way_are_not_cancelled():
-    group = Group()
-    group.run(50)
-    group.command(0, a=6.0, b=6.0)
-    group.command(-10, a=5.0, b=5.0)
-    group.run(50)
-    assert group.commanded == [6.0, 6.0]
+    assert group.commanded == later
 
 
 @pytest.mark.parametrize('is_simulated', [True, False], ids=['simulated', 'robot'])

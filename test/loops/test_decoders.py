@@ -5,8 +5,8 @@ import pytest
 
 from fake_host import message, wrench_message, xyz
 from propulsion_ros.loops.decoders import (
-    WrenchReader,
     checked_stamp,
+    demand_of,
     msg_to_com,
     msg_to_current,
     msg_to_motion,
@@ -29,7 +29,7 @@ def odometry_message(child_frame, z, w):
 def test_demanded_wrench_becomes_an_update_of_all_six():
     wrench = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     for frame in ('base_link', ''):
-        update = WrenchReader('base_link').read(wrench_message(5, wrench, frame))
+        update = demand_of(wrench_message(5, wrench, frame), 'base_link')
         np.testing.assert_array_equal(update.columns, np.arange(6))
         np.testing.assert_array_equal(update.values, wrench)
 
@@ -43,7 +43,7 @@ def test_demanded_wrench_becomes_an_update_of_all_six():
 def test_refused_demands(frame, part, text):
     demand = wrench_message(5, [1.0, 2.0, 3.0, 4.0, 5.0, part], frame)
     with pytest.raises(CommandError, match=text):
-        WrenchReader('base_link').read(demand)
+        demand_of(demand, 'base_link')
 
 
 @pytest.mark.parametrize(('frame', 'x', 'text'), [

@@ -42,7 +42,7 @@ class Log:
         )
 
     def push(self, source, ms, payload=None):
-        return self.loop.push(source, round(ms * MS), payload)
+        return self.loop.inputs.push(source, round(ms * MS), payload)
 
     @property
     def stamps(self):

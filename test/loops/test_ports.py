@@ -18,6 +18,8 @@ def loop_params(given, defaults=None):
 def test_what_is_given_wins_over_the_description_and_that_over_the_schema():
     params = loop_params({'update_rate': 50}, {'update_rate': 20.0, 'command_timeout': 2.0})
     assert (params.update_rate, params.command_timeout, params.hold_back) == (50.0, 2.0, 0.0)
+    # An empty list is none.
+    assert loop_params({'wait_for': []}, {'wait_for': ['clock']}).wait_for == ('clock',)
 
 
 def test_what_is_not_given_is_as_a_node_declares_it():
@@ -25,11 +27,6 @@ def test_what_is_not_given_is_as_a_node_declares_it():
     values = GivenParameters('boosters', {}).declare_rest(parameters_of(BoostersParams))
     assert values['max_fuel_rate'] == -1.0
     assert values['max_thrust'] is None
-
-
-def test_an_empty_list_is_none():
-    params = loop_params({'wait_for': []}, {'wait_for': ['clock']})
-    assert params.wait_for == ('clock',)
 
 
 def test_an_unknown_key_is_refused_with_what_all_declared():

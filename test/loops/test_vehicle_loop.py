@@ -13,6 +13,7 @@ from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure, temperature_and_pressure
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
+from refusals import refusal
 
 URDF = """
 <robot name="block"><link name="base_link"><inertial><origin xyz="0 0 0.5"/>
@@ -45,7 +46,7 @@ class Vehicle:
 
     def push(self, topic, tick, up=0.0, frame='base_link'):
         wrench = (0.0, 0.0, up, 0.0, 0.0, 0.0)
-        self.host.deliver(topic, wrench_message(tick * STEP, wrench, frame))
+        self.host.deliver(topic, wrench_message(round(tick * STEP), wrench, frame))
 
     def push_all(self, tick, up=0.0):
         for topic in self.params.wrench_topics:
@@ -119,13 +120,9 @@ def test_sensors_measure_what_the_body_does():
     _, air = vehicle.host.of('~/pressure')[0]
     assert altitude_of_pressure(air.pressure) == pytest.approx(500.0)
     assert air.variance == 0.0
-
-
-def test_the_pressure_is_that_of_the_day():
-    vehicle = Vehicle(**{'body.site_altitude': 2000.0, 'body.temperature_offset': 20.0}).begin()
-    _, air = vehicle.host.of('~/pressure')[0]
+    warm = Vehicle(**{'body.site_altitude': 2000.0, 'body.temperature_offset': 20.0}).begin()
+    _, air = warm.host.of('~/pressure')[0]
     assert air.pressure == float(temperature_and_pressure(2000.0, 20.0)[1])
-    assert altitude_of_pressure(air.pressure) < 1900.0
 
 
 def test_the_pressure_lags_and_has_a_rate_of_its_own():
@@ -219,9 +216,8 @@ def test_one_wrench_that_is_too_large_is_refused_and_the_flight_goes_on(size, dr
     assert 0.0 < vehicle.speed < 1.0
 
 
-@pytest.mark.parametrize('up', [1e3, 1e5])
-def test_a_strong_wrench_in_air_is_followed(up):
-    vehicle = Vehicle(**{'body.drag_area': [0.01] * 3}).begin()
+def test_a_strong_wrench_in_air_is_followed():
+    up, vehicle = 1e5, Vehicle(**{'body.drag_area': [0.01] * 3}).begin()
     vehicle.push_all(0, up)
     assert vehicle.host.counts['refused'] == 0
     assert vehicle.speed == pytest.approx(2.0 * up / 2.0 * 0.01, rel=0.5)
@@ -516,33 +512,36 @@ def test_body_goes_on_without_a_flight_computer_and_takes_it_up_again():
     assert speeds[-1] > -10.0 * 0.45 + 0.1, 'the parachute brakes'
 
 
-@pytest.mark.parametrize(('replies', 'publishers', 'line'), [
-    pytest.param([], {}, 'nothing stamped 0.000 s from a/wrench, b/wrench', id='all silent'),
-    pytest.param(['a/wrench'], {'b/wrench': 0}, 'no publisher of b/wrench', id='one vanished'),
+ONE = {'wrench_topics': ['a/wrench']}
+
+
+@pytest.mark.parametrize(('settings', 'replies', 'publishers', 'line'), [
+    pytest.param({}, [], {}, 'nothing stamped 0.000 s from a/wrench, b/wrench within 0.8 s',
+                 id='all silent'),
+    pytest.param({}, [('a/wrench', 0, 0.0)], {'b/wrench': 0},
+                 'no publisher of b/wrench within 0.8 s', id='one vanished'),
+    pytest.param({**ONE, 'wait_for_publishers': ['a/command']}, [], {},
+                 'nothing stamped 0.000 s from a/wrench within 0.8 s; a controller must reply to '
+                 'each odometry on a/command, with its stamp', id='no reply of a controller'),
+    pytest.param(ONE, [('a/wrench', 0, 0.0), ('a/wrench', 1.4, 1.0), ('a/wrench', 1.8, 1.0)], {},
+                 'nothing stamped 0.010 s from a/wrench, which publishes at 250 Hz where this body '
+                 'steps at 100 Hz within 0.8 s; give both the same update_rate', id='other rate'),
+    pytest.param(ONE, [('a/wrench', 0, 1e30)], {}, 'nothing stamped 0.000 s from a/wrench within '
+                 '0.8 s; messages of it were refused, see above', id='refused reply'),
 ])
-def test_dead_graph_stops_the_vehicle_with_one_clear_error(replies, publishers, line):
-    vehicle = Vehicle(lockstep_timeout=0.8).begin()
-    for topic, count in publishers.items():
-        vehicle.host.publishers[topic] = count
-    for topic in replies:
-        vehicle.push(topic, 0)
+def test_step_that_lacks_replies_stops_the_vehicle_with_one_clear_error(
+    settings, replies, publishers, line
+):
+    vehicle = Vehicle(lockstep_timeout=0.8, **settings)
+    vehicle.host.publishers['a/command'] = 1
+    vehicle.begin()
+    vehicle.host.publishers.update(publishers)
+    for reply in replies:
+        vehicle.push(*reply)
     vehicle.host.wait(1.0)
     assert not vehicle.host.is_active
     assert vehicle.host.has_failed
-    assert vehicle.host.said('error') == [f'stopped: {line} within 0.8 s']
-
-
-def test_controller_that_does_not_reply_is_named():
-    vehicle = Vehicle(
-        lockstep_timeout=0.8, wrench_topics=['a/wrench'], wait_for_publishers=['a/command']
-    )
-    vehicle.host.publishers['a/command'] = 1
-    vehicle.begin()
-    vehicle.host.wait(1.0)
-    assert vehicle.host.said('error') == [
-        'stopped: nothing stamped 0.000 s from a/wrench within 0.8 s; a controller must reply to '
-        'each odometry on a/command, with its stamp'
-    ]
+    assert vehicle.host.said('error') == [f'stopped: {line}']
 
 
 @pytest.mark.parametrize(('delay', 'skipped'), [
@@ -575,7 +574,7 @@ def test_controller_of_another_group_is_not_named():
 
 
 def test_the_graph_is_looked_at_once_a_second():
-    lockstep = Lockstep(0.0, 1.0)
+    lockstep = Lockstep(0.0, 1.0, 0.0, 0.3)
     assert [ms for ms in range(0, 3000, 10) if lockstep.try_look(ms * MS)] == [1010, 2020]
 
 
@@ -611,26 +610,6 @@ def test_each_step_waits_for_what_records_it():
     assert vehicle.ticks[-1] == 4
     record(4)
     assert vehicle.ticks[-1] == 5
-
-
-def test_rates_that_differ_are_named():
-    vehicle = Vehicle(lockstep_timeout=0.8, wrench_topics=['a/wrench']).begin()
-    vehicle.push('a/wrench', 0)
-    for stamp_ns in (14 * MS, 18 * MS):
-        vehicle.host.deliver('a/wrench', wrench_message(stamp_ns, [1.0] * 6))
-    vehicle.host.wait(1.0)
-    assert vehicle.host.said('error') == [
-        'stopped: nothing stamped 0.010 s from a/wrench, which publishes at 250 Hz where this '
-        'body steps at 100 Hz within 0.8 s; give both the same update_rate'
-    ]
-
-
-def test_reply_that_was_refused_is_named_where_a_step_stops():
-    vehicle = Vehicle(lockstep_timeout=0.8, wrench_topics=['a/wrench']).begin()
-    vehicle.push('a/wrench', 0, 1e30)
-    vehicle.host.wait(1.0)
-    (line,) = vehicle.host.said('error')
-    assert line.endswith('messages of it were refused, see above')
 
 
 def test_step_that_is_not_due_yet_is_no_reason_to_stop():
@@ -776,6 +755,4 @@ def test_health_has_the_time_and_what_was_refused():
                  id='no deployers'),
 ])
 def test_wrong_configuration_is_refused(given, text):
-    with pytest.raises(ConfigError) as error:
-        Vehicle(**given)
-    assert text in str(error.value)
+    assert text in refusal(Vehicle, **given)

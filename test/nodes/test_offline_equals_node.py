@@ -66,8 +66,8 @@ def test_same_bytes(graph, tmp_path, family, field, settings, step):
     heard = graph.listen(WrenchStamped, 'group/wrench', qos.COMMAND)
     command = graph.talk(JointState, 'group/command', qos.COMMAND)
     graph.connected(node, '~/wrench')
-    taken, push = [], node.loop.core.push
-    node.loop.core.push = lambda *args: taken.append(push(*args)) or taken[-1]
+    taken, push = [], node.loop.inputs.push
+    node.loop.inputs.push = lambda *args: taken.append(push(*args)) or taken[-1]
     for stamp, pair in zip(stamps, values, strict=True):
         command.publish(stamped(JointState, stamp, name=['a', 'b'], **{field: list(pair)}))
         graph.until(lambda: len(taken) == len(rows) + 1, 'the command')

@@ -13,6 +13,7 @@ from propulsion_ros.flight.events.conditions import All, MoreThan
 from propulsion_ros.flight.events.events import Action
 from propulsion_ros.rml.config import load_flight_config, read_flight_config
 from propulsion_ros.settings.errors import SourceError
+from refusals import refusal
 
 # The first example of the flown software's page, but for braces around each event, which it lost.
 MAIN_PARACHUTE = """{"Events":[{
@@ -65,15 +66,12 @@ def document(condition=None, **event):
     return {'Deployers': deployers, 'Events': [entry]}
 
 
-@pytest.mark.parametrize(
-    ('action', 'count'),
-    [
-        pytest.param({'type': 'deployment', 'id': 0, 'param': 5}, 1, id='object'),
-        pytest.param(None, 0, id='null'),
-        pytest.param([], 0, id='none'),
-        pytest.param([{'type': 'deployment', 'id': 0, 'param': 5}] * 3, 3, id='three'),
-    ],
-)
+@pytest.mark.parametrize(('action', 'count'), [
+    pytest.param({'type': 'deployment', 'id': 0, 'param': 5}, 1, id='object'),
+    pytest.param(None, 0, id='null'),
+    pytest.param([], 0, id='none'),
+    pytest.param([{'type': 'deployment', 'id': 0, 'param': 5}] * 3, 3, id='three'),
+])
 def test_forms_of_the_action(action, count):
     (event,) = read_flight_config(json.dumps(document(action=action))).events
     assert len(event.actions) == count
@@ -113,27 +111,19 @@ def test_without_the_changes_nothing_is_wrong():
     pytest.param(changes, error, id=name) for name, changes, error in TABLE['wrong']
 ])
 def test_errors_name_the_place_and_the_remedy(changes, error):
-    with pytest.raises(SourceError) as caught:
-        read_flight_config(changed(changes))
-    assert str(caught.value).startswith(error)
+    assert refusal(read_flight_config, changed(changes)).startswith(error)
 
 
-@pytest.mark.parametrize(
-    ('text', 'error'),
-    [
-        pytest.param('', 'document: is not JSON: ', id='empty'),
-        pytest.param('{"Events": [', 'document: is not JSON: ', id='cut off'),
-        pytest.param('[]', 'document: expected an object, got []', id='list'),
-        pytest.param('{"Deployers": []}', 'Events: is missing', id='no events'),
-        pytest.param('{"Events": [], "Events": []}', 'document: is not JSON: ', id='key twice'),
-        pytest.param('[' * 5000 + ']' * 5000, 'document: is nested too deeply', id='deep'),
-    ],
-)
+@pytest.mark.parametrize(('text', 'error'), [
+    pytest.param('', 'document: is not JSON: ', id='empty'),
+    pytest.param('{"Events": [', 'document: is not JSON: ', id='cut off'),
+    pytest.param('[]', 'document: expected an object, got []', id='list'),
+    pytest.param('{"Deployers": []}', 'Events: is missing', id='no events'),
+    pytest.param('{"Events": [], "Events": []}', 'document: is not JSON: ', id='key twice'),
+    pytest.param('[' * 5000 + ']' * 5000, 'document: is nested too deeply', id='deep'),
+])
 def test_text_that_cannot_be_parsed(text, error):
-    with pytest.raises(SourceError) as caught:
-        read_flight_config(text)
-    assert str(caught.value).startswith(error)
-    assert '\n' not in str(caught.value)
+    assert refusal(read_flight_config, text).startswith(error)
 
 
 def test_file_in_the_folder_of_the_user(tmp_path, monkeypatch):

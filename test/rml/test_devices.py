@@ -122,17 +122,14 @@ def test_shipped_example_of_every_block():
     assert config.events[4].actions == (Action('command', 1, 0.0, 2, 250),)
 
 
-@pytest.mark.parametrize(
-    ('deployer', 'param', 'angle'),
-    [
-        pytest.param(SERVO, 90, True, id='local servo'),
-        pytest.param(
-            {'id': 0, 'type': 'net_actuator', 'actuator': 'servo', **VENT}, 0, True,
-            id='servo elsewhere',
-        ),
-        pytest.param({'id': 0, 'type': 'net_actuator', **VENT}, 500, False, id='pyro elsewhere'),
-    ],
-)
+@pytest.mark.parametrize(('deployer', 'param', 'angle'), [
+    pytest.param(SERVO, 90, True, id='local servo'),
+    pytest.param(
+        {'id': 0, 'type': 'net_actuator', 'actuator': 'servo', **VENT}, 0, True,
+        id='servo elsewhere',
+    ),
+    pytest.param({'id': 0, 'type': 'net_actuator', **VENT}, 500, False, id='pyro elsewhere'),
+])
 def test_parameter_of_a_deployment_is_checked_by_what_it_moves(deployer, param, angle):
     action = {'type': 'deployment', 'id': 0, 'param': param}
     config = read(event={'action': action}, Deployers=[deployer])

@@ -25,15 +25,12 @@ def test_what_cannot_be_printed_is_escaped(found, said):
     assert str(CommandError(found)) == said
 
 
-def test_a_long_text_of_escapes_is_cut_too():
-    assert len(str(ConfigError('key', '\U000e0001' * 900))) < 1100
-
-
 def test_a_long_text_is_cut_in_its_middle():
-    text = str(ConfigError('key', f'got {"x" * 5_000_000}, expected y'))
-    assert len(text) < 1100
-    assert text.startswith("parameter 'key': got xx")
-    assert text.endswith('xx, expected y')
+    for long in ('x' * 5_000_000, '\U000e0001' * 900):
+        text = str(ConfigError('key', f'got xx{long}xx, expected y'))
+        assert len(text) < 1100
+        assert text.startswith("parameter 'key': got xx")
+        assert text.endswith('xx, expected y')
 
 
 def test_the_first_fault_ends_a_reading():
@@ -41,7 +38,7 @@ def test_the_first_fault_ends_a_reading():
         raise ConfigError('a', 'wrong')
 
 
-def test_a_list_keeps_each_fault_once_and_none_that_follows():
+def test_a_list_keeps_each_fault_and_warning_once_and_none_that_follows():
     faults = FaultList()
     for error in (ConfigError('a', 'wrong'), ConfigError('b', 'wrong'), ConfigError('a', 'wrong')):
         with faults.kept():
@@ -49,10 +46,6 @@ def test_a_list_keeps_each_fault_once_and_none_that_follows():
     with faults.kept():
         raise FollowingError('c', 'has a fault')
     assert [error.key for error in faults.errors] == ['a', 'b']
-
-
-def test_a_list_keeps_each_warning_once():
-    faults = FaultList()
-    faults.warn('a', 'odd')
-    faults.warn('a', 'odd')
+    for _ in range(2):
+        faults.warn('a', 'odd')
     assert faults.warnings == [('a', 'odd')]

@@ -9,20 +9,12 @@ import pytest
 
 from propulsion_ros.settings import files
 from propulsion_ros.settings.errors import SourceError
+from refusals import refusal
 
 
 def write(path, content):
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
-
-
-def refusal(call, *args):
-    """Return the one line with which a call is refused."""
-    with pytest.raises(SourceError) as caught:
-        call(*args)
-    line = str(caught.value)
-    assert line.isprintable()
-    return line
 
 
 # Kinds.

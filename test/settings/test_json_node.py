@@ -17,6 +17,7 @@ from propulsion_ros.settings.json_node import (
     read_keys,
     without_comments,
 )
+from refusals import refusal
 
 PARTS = (
     '"a"', '"b"', '"c\\"d"', '"//"', '"/*"', '"\\\\"', '1', '-0', '1e5', '1E+2', '1.5', '0', 'true',
@@ -150,9 +151,7 @@ def test_a_key_is_read_as_its_kind(declared, value, expected):
     (LIVE, 1, 'wheel.live: expected true or false, got 1'),
 ])
 def test_errors_name_the_path(declared, value, error):
-    with pytest.raises(SourceError) as caught:
-        read_key(JsonNode({declared.key: value}, 'wheel'), declared)
-    assert str(caught.value) == error
+    assert refusal(read_key, JsonNode({declared.key: value}, 'wheel'), declared) == error
 
 
 def test_all_keys_are_read_and_no_other_is_taken():

@@ -8,6 +8,7 @@ from propulsion_ros.settings.yaml_file import (
     YamlBudget,
     write_parameters,
 )
+from refusals import refusal
 
 
 def parameters(name, values):
@@ -56,11 +57,9 @@ def test_namespaces_may_be_nested(written):
 ])
 def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     path = written(text)
-    with pytest.raises(SourceError) as error:
-        ParameterFile(path)
-    assert said in str(error.value)
-    assert str(path) in str(error.value)
-    assert '\n' not in str(error.value)
+    line = refusal(ParameterFile, path)
+    assert said in line
+    assert str(path) in line
 
 
 @pytest.mark.parametrize('text', [
@@ -68,9 +67,13 @@ def test_what_is_no_parameter_file_is_said_in_one_line(written, text, said):
     pytest.param('a: &a [1, 2]\nb: [*a, *a]\n', id='a few aliases'),
     pytest.param('a: [', id='no YAML'),
     pytest.param('[' * 60 + ']' * 60, id='as deep as may be'),
+    pytest.param('x' * 400_000, id='long'),
 ])
 def test_budget_is_enough_for(text):
-    YamlBudget('bag').take(text)
+    budget = YamlBudget('bag')
+    budget.take(text)
+    with pytest.raises(SourceError):
+        budget.take('x' * 1_000_000)  # it is for all texts together
 
 
 @pytest.mark.parametrize(('text', 'problem'), [
@@ -83,16 +86,7 @@ def test_budget_is_enough_for(text):
     pytest.param('[' * 100_000, 'bag: is nested too deeply', id='deep'),
 ])
 def test_budget_is_not_enough_for(text, problem):
-    with pytest.raises(SourceError) as caught:
-        YamlBudget('bag').take(text)
-    assert str(caught.value) == problem
-
-
-def test_budget_is_for_all_texts_together():
-    budget = YamlBudget('bag')
-    budget.take('x' * 400_000)
-    with pytest.raises(SourceError):
-        budget.take('x' * 400_000)
+    assert refusal(YamlBudget('bag').take, text) == problem
 
 
 @pytest.mark.parametrize('number', ['1' * 1001, '0x' + 'f' * 1000])

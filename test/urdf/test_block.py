@@ -20,6 +20,7 @@ from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.block import ROW_LIMIT
 from propulsion_ros.urdf.reader import BLOCK_LIMIT, actuators_from_urdf
+from refusals import refusal
 
 FORCE_ALLOCATION = ('fam', 'inverse_fam', 'propulsion_modules')
 
@@ -135,9 +136,7 @@ def test_steering_serves_all_joints_that_an_expression_fits():
 @pytest.mark.parametrize('kind', ['floating', 'planar'])
 def test_what_floats_free_of_base_link_has_no_place(kind):
     links = link('body', kind=kind) + link('hub', 'body', (1, 0, 0))
-    with pytest.raises(SourceError) as error:
-        read(links, 'rotors', ROTOR.format('hub'))
-    assert str(error.value) == (
+    assert refusal(read, links, 'rotors', ROTOR.format('hub')) == (
         f"gazebo/plugin[name=rotors]/rotor[name=hub]/link: {kind} joint 'body_joint' lies between "
         "'hub' and base_link 'base', expected another base_link"
     )
@@ -247,9 +246,7 @@ def test_default_of_all_twelve_serves_no_row(tag, which):
     rows = NOZZLES
     for _ in range(12 if which == 'all' else 1):
         rows = rows[:rows.index(begin)] + rows[rows.index(end) + len(end):]
-    with pytest.raises(SourceError) as error:
-        fam('fam', rows, LINKS)
-    assert str(error.value) == (
+    assert refusal(fam, 'fam', rows, LINKS) == (
         f'gazebo/plugin[name=fam]/nozzle[name=nozzle_1]/{tag}: is missing: each of its kind needs '
         'one'
     )

@@ -73,27 +73,22 @@ def test_thrusters_by_speed():
     assert output.effort[0] == pytest.approx(1025 * 0.004422 * 0.2**4 * 100.0**2)
 
 
-def test_defaults_and_swapped_limits_of_a_thruster_are_those_of_the_original():
-    inside = (
-        '<joint_name>a_joint</joint_name><max_thrust_cmd>-5</max_thrust_cmd>'
-        '<min_thrust_cmd>5</min_thrust_cmd>'
-    )
-    params = build(ThrustersParams, read(robot(inside)).values)
-    assert (params.min_thrust[0], params.max_thrust[0]) == (-1000.0, 1000.0)
-    assert (params.thrust_coefficient[0], params.propeller_diameter[0]) == (1.0, 0.02)
+STREAM = '<alpha_1>0.2</alpha_1><alpha_2>-0.1</alpha_2>'
 
 
-@pytest.mark.parametrize(('tags', 'coefficient', 'advance'), [
-    ('<alpha_1>0.2</alpha_1><alpha_2>-0.1</alpha_2>', 0.2, -0.1),
-    ('<alpha_1>0.2</alpha_1><alpha_2>-0.1</alpha_2><thrust_coefficient>0.3</thrust_coefficient>',
-     0.3, 0.0),
+@pytest.mark.parametrize(('tags', 'expected'), [
+    pytest.param('<max_thrust_cmd>-5</max_thrust_cmd><min_thrust_cmd>5</min_thrust_cmd>', {
+        'min_thrust': -1000.0, 'max_thrust': 1000.0, 'thrust_coefficient': 1.0,
+        'propeller_diameter': 0.02,
+    }, id='defaults and swapped limits'),
+    pytest.param(STREAM, {'thrust_coefficient': 0.2, 'advance_coefficient': -0.1}, id='stream'),
+    pytest.param(f'{STREAM}<thrust_coefficient>0.3</thrust_coefficient>',
+                 {'thrust_coefficient': 0.3, 'advance_coefficient': 0.0}, id='both'),
 ])
-def test_coefficients_of_a_stream(tags, coefficient, advance):
-    params = build(
-        ThrustersParams, read(robot(f'<joint_name>a_joint</joint_name>{tags}')).values
-    )
-    assert params.thrust_coefficient[0] == coefficient
-    assert params.advance_coefficient[0] == advance
+def test_numbers_of_a_thruster_are_those_of_the_original(tags, expected):
+    inside = f'<joint_name>a_joint</joint_name>{tags}'
+    params = build(ThrustersParams, read(robot(inside)).values)
+    assert {key: getattr(params, key)[0] for key in expected} == expected
 
 
 def test_rotors_push_as_there():

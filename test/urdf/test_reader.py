@@ -4,11 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import load_robot_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
-from propulsion_ros.models.registry import FAMILIES
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
@@ -89,18 +87,6 @@ def test_rocket_weighs_what_its_links_weigh():
     assert base_link == 'base_link'
     assert mass.mass == pytest.approx(38.0)
     assert mass.com[2] == pytest.approx((34.0 * 1.7 + 4.0 * 0.12) / 38.0)
-
-
-SHIPPED = sorted((share_directory() / 'urdf').glob('*.urdf.xacro'))
-
-
-@pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name.partition('.')[0])
-def test_shipped_vehicles_are_read_without_a_remark(path):
-    specs = actuators_from_urdf(load_robot_description(path), loop_params_of)
-    assert specs
-    for spec in specs:
-        FAMILIES[spec.family](build(FAMILIES[spec.family].Params, spec.values))
-        assert spec.notes == ()
 
 
 def test_error_in_what_a_parameter_gave_instead_is_left_to_the_parameter():

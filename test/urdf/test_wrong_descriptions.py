@@ -10,9 +10,10 @@ import yaml
 from mistakes import TEXTS
 from propulsion_ros.graph.family_params import GroupParams, loop_params_of
 from propulsion_ros.models.registry import FAMILIES
-from propulsion_ros.settings.errors import ConfigError, SourceError
+from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.urdf.reader import actuators_from_urdf
+from refusals import refusal
 
 TABLE = yaml.safe_load((Path(__file__).parents[1] / 'mistakes/descriptions.yaml').read_text())
 
@@ -44,6 +45,4 @@ def test_a_wrong_tag_is_one_line_that_names_its_path(text, changes, line):
     for old, new in changes.items():
         assert old in text
         text = text.replace(old, new, 1)
-    with pytest.raises(SourceError) as error:
-        require_right(text)
-    assert str(error.value) == line
+    assert refusal(require_right, text) == line

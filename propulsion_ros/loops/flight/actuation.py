@@ -14,7 +14,7 @@ from propulsion_ros.flight.pyros.deployers import PERIOD_NS, on_time_of
 from propulsion_ros.flight.pyros.engines import EngineRow
 from propulsion_ros.loops.flight.outputs import is_due
 from propulsion_ros.loops.flight.record_file import OwedPulse
-from propulsion_ros.loops.payloads import JointRow
+from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import Host, Outlet
 from propulsion_ros.rml.config import FlightConfig
 from propulsion_ros.settings.errors import CommandError
@@ -124,7 +124,7 @@ _CONNECTED_WITHIN_NS = 4_000_000_000
 
 
 def _outlet(topic: str, qos: str = 'command', names: tuple[str, ...] = ()) -> Outlet:
-    return Outlet(topic, 'sensor_msgs/msg/JointState', qos, names=names, overridable=False)
+    return Outlet(topic, Kind.JOINTS, qos, names=names, overridable=False)
 
 
 class FlightActuation:
@@ -135,10 +135,6 @@ class FlightActuation:
 
     Parameters
     ----------
-    host : Host
-        Publishes, and has the clocks.
-    config : FlightConfig
-        Deployers, engines and controllers.
     on_stamps : bool
         Whether on-times are counted on stamps.
     is_received : callable
@@ -146,10 +142,8 @@ class FlightActuation:
 
     Attributes
     ----------
-    outlets : tuple
-        Of the loop.
     commanded : tuple of Outlet
-        Those on which events command something that a driver must receive.
+        Outlets on which events command something that a driver must receive.
     has_timer : bool
         Whether `on_timer` must be called each `TICK`.
     is_waiting : bool

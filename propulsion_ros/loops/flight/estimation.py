@@ -14,7 +14,7 @@ from propulsion_ros.flight.estimation.estimator import OLDEST, Estimator
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Stage
 from propulsion_ros.flight.events.variables import sane
 from propulsion_ros.flight.legacy.estimator import LegacyFeed
-from propulsion_ros.loops.payloads import OdometryRow
+from propulsion_ros.loops.payloads import Kind, OdometryRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port
 from propulsion_ros.models.common.atmosphere import altitude_of_pressure
 from propulsion_ros.models.common.rotation import matrix_of
@@ -77,8 +77,8 @@ def _read_fix(message: Any) -> _Values:
 
 
 _SENSORS: Mapping[str, tuple[str, Callable[[Any], _Values]]] = {
-    IMU: ('sensor_msgs/msg/Imu', _read_imu),
-    PRESSURE: ('sensor_msgs/msg/FluidPressure', _read_pressure),
+    IMU: (Kind.IMU, _read_imu),
+    PRESSURE: (Kind.PRESSURE, _read_pressure),
     MAGNETIC_FIELD: ('sensor_msgs/msg/MagneticField', _read_magnetic_field),
     FIX: ('sensor_msgs/msg/NavSatFix', _read_fix),
 }
@@ -92,16 +92,6 @@ class FlightEstimation:
 
     Parameters
     ----------
-    host : Host
-        Publishes and complains.
-    estimator : Estimator or LegacyFeed
-        What the measurements are given to.
-    params : EstimationParams
-        When estimates are made.
-    world_frame : str
-        East, north, up at the pad.
-    lossless : bool
-        Whether no measurement may be lost.
     emit : callable
         Receives each `EstimatorState`.
     time_of : callable
@@ -112,10 +102,6 @@ class FlightEstimation:
 
     Attributes
     ----------
-    ports : tuple of Port
-        Of the sensors.
-    outlet : Outlet
-        Of the estimates.
     pressure : float
         Last one [Pa], NaN before.
     """
@@ -148,7 +134,7 @@ class FlightEstimation:
             Port(f'~/{source}', kind, self._taker(source, read), 'sensor', lossless=lossless)
             for source, (kind, read) in _SENSORS.items()
         )
-        self.outlet = Outlet('~/odometry', 'nav_msgs/msg/Odometry', 'state', world_frame)
+        self.outlet = Outlet('~/odometry', Kind.ODOMETRY, 'state', world_frame)
         self._base_link = params.base_link
         limits = replace(_STAMPS, reanchor_ns=REANCHOR_NS) if reanchors else _STAMPS
         self._judges = {source: StampJudge(limits) for source in _SENSORS if source != IMU}

@@ -37,16 +37,8 @@ class Firings:
 
     Parameters
     ----------
-    host : Host
-        Has the steady clock, and logs.
-    config : FlightConfig
-        Names the engines.
-    record : FlightRecorder
-        Is written first.
     is_robot : bool
         Whether engines need a record.
-    outputs, actuation : FlightOutputs, FlightActuation
-        Publish events, and carry them out.
     """
 
     def __init__(
@@ -126,10 +118,7 @@ class Firings:
     def _light_or_drop(self, firing: _Firing, event: EventFired, action: Action) -> bool:
         """Light an engine whose ignition is recorded, or drop one that is late.
 
-        Returns
-        -------
-        bool
-            Whether either was done; else it waits.
+        Return whether either was done; else it waits.
         """
         is_kept = self._record.is_kept
         if not self._is_robot or (is_kept and self._is_recorded(firing)):

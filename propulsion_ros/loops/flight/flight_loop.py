@@ -36,6 +36,7 @@ from propulsion_ros.loops.flight.record_file import OpenWriter, RecordWriter
 from propulsion_ros.loops.flight.recorder import HEARTBEAT, Boot, FlightRecorder
 from propulsion_ros.loops.flight.requests import FlightRequests
 from propulsion_ros.loops.flight.sensor_clocks import SensorClocks
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
 from propulsion_ros.rml.config import UNITS, FlightConfig, doubtful_events
 from propulsion_ros.settings.errors import CommandError
@@ -57,10 +58,7 @@ def make_flight_loop(
 ) -> FlightLoop:
     """Return the flight computer that parameters and the configuration they name describe.
 
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
+    Raises `ConfigError` for everything that is wrong.
     """
     config = read_config(params)
     if not params.config_file:
@@ -90,11 +88,6 @@ class FlightLoop:
         Of the computer; unknown by default.
     open_writer : callable
         ``open_writer(path)`` returns what writes the record.
-
-    Attributes
-    ----------
-    ports, outlets, requests, timers
-        As of a `Loop`.
 
     Raises
     ------
@@ -155,7 +148,6 @@ class FlightLoop:
         )
         self._report: FlightReport | None = None
         self._estimate: EstimatorState | None = None
-        self._is_stuck = False
         self._declare()
 
     def _declare(self) -> None:
@@ -164,17 +156,14 @@ class FlightLoop:
             return Port(topic, kind, take, 'sensor', lossless=self._params.reliable_inputs)
 
         samples = {
-            'odometry': (sensor('~/odometry', 'nav_msgs/msg/Odometry', self._take_odometry),),
-            'pressure': (
-                sensor('~/pressure', 'sensor_msgs/msg/FluidPressure', self._take_pressure),
-            ),
+            'odometry': (sensor('~/odometry', Kind.ODOMETRY, self._take_odometry),),
+            'pressure': (sensor('~/pressure', Kind.PRESSURE, self._take_pressure),),
             'sensors': self._estimation.ports if self._estimation else (),
         }[self._params.altitude_source]
         self._awaited = self._estimation.awaited if self._estimation else samples
         self.ports: tuple[Port, ...] = (
             self._requests.port,
-            sensor('~/continuity', 'sensor_msgs/msg/JointState', self._take_continuity),
-            *samples,
+            sensor('~/continuity', Kind.JOINTS, self._take_continuity), *samples,
         )
         self.outlets: tuple[Outlet, ...] = (
             *self._outputs.outlets, *self._actuation.outlets,

@@ -65,10 +65,6 @@ class SideInputs:
 
     Parameters
     ----------
-    host : Host
-        Receives complaints.
-    time : SampleTime
-        Of the samples.
     apply : callable
         ``apply(source, measured_ns, payload)``, when an input takes effect.
     reanchors : bool

@@ -2,22 +2,20 @@
 """What a flight computer publishes of its flight: phase, moments, events, the fitted motion."""
 from __future__ import annotations
 
+import functools
 import math
 
 from propulsion_ros.flight.estimation.state import EstimatorState
-from propulsion_ros.flight.events.events import EventFired
 from propulsion_ros.flight.events.variables import NAN
 from propulsion_ros.flight.flight_report import FlightReport
 from propulsion_ros.flight.flight_state import FlightState
 from propulsion_ros.flight.phases.phases import DUTIES, Duty, Phase
 from propulsion_ros.flight.phases.progress import Mark, Vertex
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
-from propulsion_ros.loops.payloads import JointRow, StatusRow
+from propulsion_ros.loops.payloads import JointRow, Kind, StatusRow
 from propulsion_ros.loops.ports import Host, Outlet
 
 _FIT = ('altitude', 'velocity', 'acceleration', 'apogee_time', 'apogee_altitude', 'apogee_sigma')
-_TEXT, _STATUSES = 'std_msgs/msg/String', 'diagnostic_msgs/msg/DiagnosticArray'
-_POINT = 'geometry_msgs/msg/PointStamped'
 
 
 def is_due(stamp_ns: int, previous_ns: int) -> bool:
@@ -30,45 +28,32 @@ class FlightOutputs:
 
     Parameters
     ----------
-    host : Host
-        Publishes and logs.
-    world_frame : str
-        Frame of the apogee.
     lossless : bool
         Whether a slow subscriber must receive all of it.
 
     Attributes
     ----------
-    outlets : tuple of Outlet
-        On which it publishes.
     flags : dict of str
         What was published last on ~/flags, empty before.
     """
 
     def __init__(self, host: Host, world_frame: str, lossless: bool) -> None:
-        def latched(topic: str, kind: str, frame: str = '') -> Outlet:
-            return Outlet(topic, kind, 'latched', frame, lossless=lossless, overridable=False)
-
         self._host = host
-        self._phase = latched('~/phase', _TEXT)
-        self._subphase = latched('~/subphase', _TEXT)
-        self._tune = latched('~/tune', _TEXT)
-        self._beacon = latched('~/beacon', 'std_msgs/msg/Bool')
-        self._flags = latched('~/flags', _STATUSES)
-        self._apogee = latched('~/apogee', _POINT, world_frame)
-        self._prediction = Outlet(
-            '~/predicted_apogee', _POINT, 'result', world_frame, lossless=lossless,
-            overridable=False,
+        outlet = functools.partial(Outlet, overridable=False)
+        latched = functools.partial(outlet, qos='latched', lossless=lossless)
+        self._phase = latched('~/phase', Kind.STRING)
+        self._subphase = latched('~/subphase', Kind.STRING)
+        self._tune = latched('~/tune', Kind.STRING)
+        self._beacon = latched('~/beacon', Kind.BOOL)
+        self._flags = latched('~/flags', Kind.STATUSES)
+        self._apogee = latched('~/apogee', Kind.POINT, frame=world_frame)
+        self._prediction = outlet(
+            '~/predicted_apogee', Kind.POINT, 'result', world_frame, lossless=lossless
         )
-        self._events = Outlet('~/events', _STATUSES, 'latched_history', overridable=False)
-        self._requests = Outlet('~/requests', _STATUSES, 'latched_history', overridable=False)
-        self._commands = Outlet(
-            '~/commands', 'std_msgs/msg/Int32MultiArray', 'command', overridable=False
-        )
-        self._fit = Outlet(
-            '~/fit', 'sensor_msgs/msg/JointState', 'command', names=_FIT, lossless=lossless,
-            overridable=False,
-        )
+        self._events = outlet('~/events', Kind.STATUSES, 'latched_history')
+        self._requests = outlet('~/requests', Kind.STATUSES, 'latched_history')
+        self._commands = outlet('~/commands', Kind.INTEGERS, 'command')
+        self._fit = outlet('~/fit', Kind.JOINTS, 'command', names=_FIT, lossless=lossless)
         self.outlets = (
             self._phase, self._subphase, self._tune, self._beacon, self._flags, self._apogee,
             self._prediction, self._events, self._requests, self._commands, self._fit,
@@ -115,8 +100,12 @@ class FlightOutputs:
                         action.target, action.service, action.command, int(action.param),
                     ])
         if report.events:
-            statuses = [_status_of(event) for event in report.events]
-            self._host.publish(self._events, report.stamp_ns, statuses)
+            self._host.publish(self._events, report.stamp_ns, [
+                StatusRow(event.name, event.why, (
+                    ('id', str(event.id)), ('count', str(event.count)),
+                    *(('action', str(action)) for action in event.actions), *event.measured,
+                )) for event in report.events
+            ])
 
     def _publish_phase(self, phase: Phase, stamp_ns: int) -> None:
         host, duties = self._host, DUTIES[phase]
@@ -155,16 +144,6 @@ class FlightOutputs:
         if is_climbing and vertex_ns is not None and is_due(report.stamp_ns, previous_ns):
             vertex = (0.0, 0.0, estimate.apogee_altitude)
             self._host.publish(self._prediction, vertex_ns, vertex)
-
-
-def _status_of(event: EventFired) -> StatusRow:
-    """Return what ~/events has of an event."""
-    return StatusRow(event.name, event.why, (
-        ('id', str(event.id)),
-        ('count', str(event.count)),
-        *(('action', str(action)) for action in event.actions),
-        *event.measured,
-    ))
 
 
 def _flags(

@@ -29,10 +29,7 @@ from propulsion_ros.settings.quantity import group, quantity, validate
 def read_config(params: FlightLoopParams) -> FlightConfig:
     """Return the configuration that parameters name, one without events where they name none.
 
-    Raises
-    ------
-    ConfigError
-        For everything that is wrong.
+    Raises `ConfigError` for everything that is wrong.
     """
     if not params.config_file:
         return FlightConfig((), ())
@@ -46,10 +43,7 @@ def make_flight_state(
 ) -> FlightState:
     """Return the flight logic; in a simulation a flight ends where time starts again.
 
-    Raises
-    ------
-    ConfigError
-        Where the configuration names what is not there.
+    Raises `ConfigError` where the configuration names what is not there.
     """
     return FlightState(
         params.flight, make_detector(params.apogee), config.events, config.deployers,
@@ -73,13 +67,7 @@ def never_launches(params: FlightLoopParams, config: FlightConfig) -> Iterator[t
 def make_flight_estimator(
     params: FlightLoopParams, config: FlightConfig
 ) -> Estimator | LegacyFeed | None:
-    """Return what makes estimates of raw sensors, None where the altitude comes otherwise.
-
-    Raises
-    ------
-    ConfigError
-        Where the parameters name an estimator that makes none.
-    """
+    """Return what makes estimates of raw sensors, None where the altitude comes otherwise."""
     if params.altitude_source != 'sensors':
         return None
     mounting = Mounting(config.sensors, rotation=config.orientation)
@@ -166,13 +154,7 @@ class FlightLoopParams:
 
 
 def read_params(parameters: Parameters) -> FlightLoopParams:
-    """Return what the parameters of a node or a file give.
-
-    Raises
-    ------
-    ConfigError
-        For an unknown key or a value that cannot be used.
-    """
+    """Return what the parameters of a node or a file give; raise `ConfigError` for a wrong one."""
     return build(FlightLoopParams, parameters.declare_rest(parameters_of(FlightLoopParams)))
 
 

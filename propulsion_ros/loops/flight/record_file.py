@@ -116,13 +116,7 @@ def encode(record: FlightRecord) -> bytes:
 
 
 def decode(content: bytes) -> FlightRecord:
-    """Return the record in a file's content.
-
-    Raises
-    ------
-    SourceError
-        If it is no record, or is damaged.
-    """
+    """Return the record in a file's content; raise `SourceError` if it is none, or damaged."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as e:
@@ -154,10 +148,7 @@ def decode(content: bytes) -> FlightRecord:
 def read_state(path: Path) -> FlightRecord | None:
     """Return the record in a file, None where there is no file.
 
-    Raises
-    ------
-    SourceError
-        Where the file cannot be used, with its name.
+    Raises `SourceError` with its name for a file that cannot be used.
     """
     if kind_of(path) == ABSENT:
         return None
@@ -246,21 +237,12 @@ class RecordLock:
     """Locks the record of a flight for one process, until that process ends in any way.
 
     The lock lies beside the record, as ``<name>.lock``: the record is replaced at each write.
-
-    Parameters
-    ----------
-    path : str
-        The record.
+    Raises `ConfigError` where another flight computer holds it.
 
     Attributes
     ----------
     problem : str
         Why it could not be locked, '' if it is; then the record cannot be written either.
-
-    Raises
-    ------
-    ConfigError
-        Where another flight computer holds it.
     """
 
     def __init__(self, path: str) -> None:
@@ -327,11 +309,6 @@ class RecordWriter:
     A record that cannot be written is tried again until a newer one takes its place. A disk that
     hangs may hold the thread beyond the end: a file has a name of its own until it is complete,
     and then replaces the record only if no later writer has that.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
     """
 
     def __init__(self, path: Path) -> None:

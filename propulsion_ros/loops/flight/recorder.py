@@ -58,18 +58,10 @@ class FlightRecorder:
 
     Parameters
     ----------
-    host : Host
-        Logs and complains.
     path : str
         The file, '' for none.
     config : str
         Fingerprint of what flies; the record of another one is refused.
-    state, actuation, home : FlightState, FlightActuation, Home
-        What is recorded and resumed.
-    boot : Boot
-        Boot of this computer.
-    clocks : SensorClocks
-        Of the sensors that the flight follows.
     open_writer : callable
         ``open_writer(path)`` returns what writes.
     trusts_age : bool
@@ -206,10 +198,7 @@ class FlightRecorder:
     def keep_first(self) -> int:
         """Have the flight written before something is fired.
 
-        Returns
-        -------
-        int
-            Number of the record, see `written`; 0 where none is kept.
+        Return the number of the record, see `written`; 0 where none is kept.
         """
         if self._writer is None or self._state.holds_record:
             return 0

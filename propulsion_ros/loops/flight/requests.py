@@ -14,6 +14,7 @@ from propulsion_ros.flight.phases.phases import COMMANDS
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.flight.inputs import REQUEST, SideInputs
 from propulsion_ros.loops.flight.sensor_clocks import NEWEST_NS, OLDEST_NS, offset_words
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.loops.ports import Host, Port, Request
 from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.timing.flight_clock import SampleTime
@@ -64,21 +65,17 @@ class Repetitions:
     ) -> int | None:
         """Take a request and return when it is followed [ns]; None where it is not.
 
+        Raises `CommandError` if too many other sources have requested just before, unless the
+        source is None.
+
         Parameters
         ----------
-        name : str
-            What is requested.
         source : hashable
             What distinguishes one sender from another.
         now_ns : int
-            On a steady clock [ns].
+            Time of a steady clock [ns].
         may_repeat : bool
             Whether each but the first is followed at once, however often it comes.
-
-        Raises
-        ------
-        CommandError
-            If too many other sources have requested just before, unless the source is None.
         """
         chain = self._chains.get((name, source))
         if chain is None or self._is_over(chain, now_ns):
@@ -168,12 +165,6 @@ class FlightRequests:
 
     Parameters
     ----------
-    host : Host
-        Logs and complains.
-    state, home : FlightState, Home
-        Carry requests out.
-    time : SampleTime
-        Of the samples.
     side_inputs : SideInputs
         Keeps stamped requests until they are due.
     now : callable or None
@@ -188,13 +179,6 @@ class FlightRequests:
         ``followed(name, stamp_ns)``, called after one was followed.
     within : float
         Longest time between two requests of which the second is followed [s].
-
-    Attributes
-    ----------
-    port : Port
-        Of the messages.
-    services : tuple of Request
-        One for each name.
     """
 
     def __init__(
@@ -219,8 +203,7 @@ class FlightRequests:
         self._recorded: dict[tuple[_Message, int], Any] = {}
         self.reset()
         self.port = Port(
-            '~/request', 'diagnostic_msgs/msg/DiagnosticArray', self._take, 'command',
-            overridable=False,
+            '~/request', Kind.STATUSES, self._take, 'command', overridable=False
         )
         self.services = tuple(
             Request(f'~/{name}', 'std_srvs/srv/Trigger', functools.partial(self._serve, name))
@@ -371,12 +354,7 @@ class FlightRequests:
     def _consider(self, name: str, source: str | None) -> str:
         """Return how a request is followed, or raise `CommandError` with the reason why not.
 
-        Parameters
-        ----------
-        name : str
-            Of the request.
-        source : str or None
-            Sender of a message; None for a service.
+        ``source`` is the sender of a message, None for a service.
         """
         if self._now is None and source is not None:
             # In a replay: the request was followed when it was recorded.

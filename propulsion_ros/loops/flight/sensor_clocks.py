@@ -170,8 +170,6 @@ class SensorClocks:
 
     Parameters
     ----------
-    host : Host
-        Has the clocks, and receives complaints.
     is_robot : bool
         Whether the stamps are those of clocks, and not of a simulation or a recording.
     """
@@ -223,14 +221,7 @@ class SensorClocks:
     def time_of(self, source: str, message: Any, read: Callable[[Any], Any]) -> int | None:
         """Return the stamp that a message counts by [ns]; None where it is not taken.
 
-        Parameters
-        ----------
-        source : str
-            Name of the sensor.
-        message : object
-            Stamped.
-        read : callable
-            ``read(message)`` returns what it measures.
+        ``read(message)`` returns what the sensor measures.
         """
         stamp_ns = stamp_of(self._host, source, message)
         if stamp_ns is None:

@@ -44,33 +44,30 @@ def taken(*measurements):
     return found, host
 
 
-@pytest.mark.parametrize(
-    ('measurements', 'expected'),
-    [
-        pytest.param([('pressure', 5), ('pressure', 6), ('pressure', 7)], 'yyy', id='alone'),
-        # The inputs judge the time of a sensor that is alone: here its own last stamp was the
-        # measure too, and after a gap of more than a second it was refused for ever.
-        pytest.param([('pressure', 5), ('pressure', 7), ('pressure', 8)], 'yyy', id='alone, gap'),
-        pytest.param([('pressure', 5), ('pressure', 90), ('pressure', 91)], 'yyy', id='clock set'),
-        pytest.param([('imu', 5), ('pressure', 6), ('pressure', 4)], 'yyy', id='near the first'),
-        pytest.param([('imu', 5), ('pressure', 6.1), ('pressure', 3.9)], 'ynn', id='far from it'),
-        pytest.param(
-            [('imu', 5), ('pressure', 5.9), ('imu', 5.1), ('pressure', 6.8), ('pressure', 7.7)],
-            'yyyyy', id='drifts away',
-        ),
-        pytest.param(
-            [('imu', 5), ('pressure', 5), ('imu', 9), ('pressure', 9)], 'yyyy', id='after silence'
-        ),
-        pytest.param(
-            [('magnetic_field', 5), ('pressure', 5.5), ('pressure', 50)], 'yyn', id='no inertial'
-        ),
-        # The newest stamp is the measure; the latest one was, and of a sensor that was late once
-        # what came next, 1.3 s after that, was lost.
-        pytest.param(
-            [('pressure', 5), ('pressure', 4.2), ('pressure', 5.5)], 'yyy', id='late and goes on'
-        ),
-    ],
-)
+@pytest.mark.parametrize(('measurements', 'expected'), [
+    pytest.param([('pressure', 5), ('pressure', 6), ('pressure', 7)], 'yyy', id='alone'),
+    # The inputs judge the time of a sensor that is alone: here its own last stamp was the
+    # measure too, and after a gap of more than a second it was refused for ever.
+    pytest.param([('pressure', 5), ('pressure', 7), ('pressure', 8)], 'yyy', id='alone, gap'),
+    pytest.param([('pressure', 5), ('pressure', 90), ('pressure', 91)], 'yyy', id='clock set'),
+    pytest.param([('imu', 5), ('pressure', 6), ('pressure', 4)], 'yyy', id='near the first'),
+    pytest.param([('imu', 5), ('pressure', 6.1), ('pressure', 3.9)], 'ynn', id='far from it'),
+    pytest.param(
+        [('imu', 5), ('pressure', 5.9), ('imu', 5.1), ('pressure', 6.8), ('pressure', 7.7)],
+        'yyyyy', id='drifts away',
+    ),
+    pytest.param(
+        [('imu', 5), ('pressure', 5), ('imu', 9), ('pressure', 9)], 'yyyy', id='after silence'
+    ),
+    pytest.param(
+        [('magnetic_field', 5), ('pressure', 5.5), ('pressure', 50)], 'yyn', id='no inertial'
+    ),
+    # The newest stamp is the measure; the latest one was, and of a sensor that was late once
+    # what came next, 1.3 s after that, was lost.
+    pytest.param(
+        [('pressure', 5), ('pressure', 4.2), ('pressure', 5.5)], 'yyy', id='late and goes on'
+    ),
+])
 def test_which_measurements_are_of_this_time(measurements, expected):
     assert taken(*measurements)[0] == expected
 

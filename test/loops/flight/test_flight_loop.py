@@ -227,30 +227,23 @@ def test_apogee_after_a_restart_has_its_altitude(tmp_path):
     assert top == pytest.approx(TOP, abs=3.0)
 
 
-@pytest.mark.parametrize(('spoil', 'reason'), [
-    pytest.param(lambda text: text[:100], 'is not JSON', id='cut off'),
-    pytest.param(lambda text: json.dumps({'a': 1}), 'unknown key', id='of another program'),
+@pytest.mark.parametrize(('spoil', 'settings', 'reason'), [
+    pytest.param(lambda text: text[:100], {}, 'is not JSON', id='cut off'),
+    pytest.param(lambda text: json.dumps({'a': 1}), {}, 'unknown key', id='of another program'),
+    pytest.param(str, {'config_file': ''}, ': is of another configuration; ignored',
+                 id='of another configuration'),
 ])
-def test_record_that_cannot_be_used_is_reported_and_ignored(tmp_path, spoil, reason):
+def test_record_that_cannot_be_used_is_reported_and_ignored(tmp_path, spoil, settings, reason):
     path = tmp_path / 'flight.json'
     interrupted(path, 8.0)
     wait_for(path, lambda record: record.snapshot.phase is Phase.FLIGHT)
     path.write_text(spoil(path.read_text()))
-    second = Computer(state_file=str(path))
+    second = Computer(state_file=str(path), **settings)
     (line,) = second.warnings
     assert reason in line
     assert line.endswith('; ignored')
     second.feed(9.0, 10.0)
     assert second.flags['phase'] == 'preflight'
-
-
-def test_record_of_another_configuration_is_ignored(tmp_path):
-    path = tmp_path / 'flight.json'
-    interrupted(path, 8.0)
-    wait_for(path, lambda record: record.snapshot.phase is Phase.FLIGHT)
-    second = Computer(state_file=str(path), config_file='')
-    (line,) = second.warnings
-    assert line == f'state_file {path}: is of another configuration; ignored'
 
 
 def test_record_of_an_earlier_simulation_is_dropped_by_the_first_sample(tmp_path):

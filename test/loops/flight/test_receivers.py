@@ -17,15 +17,12 @@ PYROS, ENGINES = '~/deployers', '~/engines'
 @pytest.mark.parametrize(('node', 'expected'), [
     ('/rosbag2_recorder', True), ('/fleet/one/rosbag2_recorder', True), ('/recorder', True),
     ('/rosbag2_recorder_2', True), ('/_ros2cli_4711', True), ('/live_view', True),
+    (f'/{RECORDER}', True),
     ('/pyro_driver', False), ('/recorder/driver', False), ('/recorders', False),
     ('/_CREATED_BY_BARE_DDS_APP_', False),
 ])
 def test_recorders_are_known_by_their_names(node, expected):
     assert is_recorder(node) is expected
-
-
-def test_recorder_of_this_package_is_one():
-    assert is_recorder(f'/{RECORDER}')
 
 
 @pytest.mark.parametrize(('required', 'pyros', 'engines', 'problem'), [

@@ -38,20 +38,15 @@ def test_no_rate_of_repetition_is_followed(rate, jitter):
     assert followed(np.sort(times), until=times[-1]) == []
 
 
-@pytest.mark.parametrize(('apart', 'at'), [
-    (0.01, None), (0.49, None), (0.5, 1.5), (1.0, 2.75), (3.0, 7.75), (5.0, 12.75), (5.1, None),
+@pytest.mark.parametrize(('times', 'at'), [
+    ((0.0, 0.01), ()), ((0.0, 0.49), ()), ((0.0, 0.5), 1.5), ((0.0, 1.0), 2.75),
+    ((0.0, 3.0), 7.75), ((0.0, 5.0), 12.75), ((0.0, 5.1), ()),
+    pytest.param((0.0, 1.0, 2.0, 4.0, 5.0), (), id='a third one ends it'),
+    pytest.param((0.0, 1.0, 2.0, 12.1, 13.1), 14.85, id='until all was silent for ten seconds'),
+    pytest.param((0.0, 7.0, 9.0), 12.25, id='too far apart, it begins anew'),
 ])
-def test_two_are_followed_once_no_third_one_has_come(apart, at):
-    assert followed([0.0, apart]) == ([] if at is None else [pytest.approx(at, abs=0.02)])
-
-
-def test_third_one_ends_it_until_all_was_silent_for_ten_seconds():
-    assert followed([0.0, 1.0, 2.0, 4.0, 5.0]) == []
-    assert followed([0.0, 1.0, 2.0, 12.1, 13.1]) == [pytest.approx(14.85, abs=0.02)]
-
-
-def test_two_that_were_too_far_apart_begin_anew():
-    assert followed([0.0, 7.0, 9.0]) == [pytest.approx(12.25, abs=0.02)]
+def test_two_are_followed_once_no_third_one_has_come(times, at):
+    assert followed(times) == pytest.approx([at] if at else [], abs=0.02)
 
 
 def test_streams_of_others_keep_nobody_from_a_decision():
