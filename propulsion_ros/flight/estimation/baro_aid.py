@@ -372,7 +372,8 @@ class BaroAid:
         per_pascal = metres_per_pascal(pascal, temperature)
         speed2 = self._speed_squared(stage)
         mach2 = mach_squared(speed2, temperature)
-        sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
+        # What a sensor states is its own noise, not that of air, ports and stamps.
+        sigma = max(math.sqrt(variance), self._params.pressure_noise)
         self._scatter.take(stamp_ns, (altitude,), learns=False)
         noise = at_least((sigma * per_pascal) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
