@@ -111,9 +111,9 @@ class DepartureWatch:
 
     def _forget_push(self) -> None:
         self._pushed_ns: int | None = None
-        self._push: Vector = (0.0, 0.0, 0.0)
+        self._push = self._pushed_way = (0.0, 0.0, 0.0)
         self._rate: Vector = (math.nan, math.nan, math.nan)
-        self._weight = self._gained = 0.0
+        self._weight = self._gained = self._dropped = self._way = 0.0
         self._has_offset = False
 
     def _end_push(self, now_ns: int) -> None:
@@ -167,17 +167,20 @@ class DepartureWatch:
     def _add_push(self, force: Vector, rate: Vector, seconds: float) -> None:
         """Integrate a push in axes that turn with the body: swinging on a rope gains little.
 
-        Whatever the attitude, the speed has changed at least by the push less the weight.
+        Whatever the attitude, the speed has changed at least by the push less the weight, and the
+        vehicle has moved at least by the way of that push less the way of a fall.
         """
         # A rate that repeats itself to the last bit is stuck.
         is_known = all(map(math.isfinite, rate)) and rate != self._rate
         self._rate = rate
         turn = [-each * seconds if is_known else 0.0 for each in rate]
-        before = rotate(of_vector(*turn), self._push)
-        x, y, z = (each + of * seconds for each, of in zip(before, force, strict=True))
-        self._push = x, y, z
+        turns = of_vector(*turn)
+        self._push = _plus(rotate(turns, self._push), force, seconds)
         self._weight += STANDARD_GRAVITY * seconds
-        self._gained = max(self._gained, math.hypot(x, y, z) - self._weight)
+        self._gained = max(self._gained, math.hypot(*self._push) - self._weight)
+        self._pushed_way = _plus(rotate(turns, self._pushed_way), self._push, seconds)
+        self._dropped += self._weight * seconds
+        self._way = math.hypot(*self._pushed_way) - self._dropped
 
     def update(
         self, now_ns: int, belief: Belief, held: float, height: float, *, has_speed: bool,
@@ -269,6 +272,10 @@ class DepartureWatch:
         is_alone = has_force and not (has_height or has_speed)
         is_shown = not is_alone or pushed_ns is not None or self._had_offset
         is_away = abs(away) > distance and is_shown and not is_level
+        if pushed_ns is not None and not self._is_read(belief, height):
+            # The belief adds up the size of a force, which on a rope leads round in a circle, from
+            # a speed that nothing has measured.
+            is_away &= self._way > max(AWAY, slowest * self._weight / STANDARD_GRAVITY)
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         # A push lifts the vehicle; what pushes it as it comes down is the ground.
         is_fast = (abs(speed) if pushed_ns is None else speed) > slowest
@@ -291,3 +298,8 @@ class DepartureWatch:
         """Return whether a believed accelerometer measured no motion before the departure."""
         is_still = left_ns - self._moved_ns > _MOVED_NS
         return is_still and self._is_level_known and belief.believed(Channel.FORCE) >= LIKELY
+
+
+def _plus(vector: Vector, rate: Vector, seconds: float) -> Vector:
+    x, y, z = (each + by * seconds for each, by in zip(vector, rate, strict=True))
+    return x, y, z

@@ -159,10 +159,11 @@ _JUMPS = {
 class InnovationJudge:
     """Decides whether refused innovations are a step of the sensor or a wrong estimate.
 
-    An innovation that leaves the gate between two messages by a jump, and then stays, is a step of
-    the sensor. One that grows out of the gate, or is beyond the gate when the sensor returns, shows
-    that the estimate, and so the inertial sensor, is wrong. Under a parachute a jump, as by the
-    pressure of an ejection charge, is followed by the altitude alone.
+    An innovation that leaves the gate between two messages because the measured altitude leaves its
+    own line by a jump, and then stays, is a step of the sensor. One that grows out of the gate, or
+    is beyond the gate when the sensor returns, shows that the estimate, and so the inertial sensor,
+    is wrong. Under a parachute a jump, as by the pressure of an ejection charge, is followed by the
+    altitude alone.
 
     Parameters
     ----------
@@ -178,21 +179,31 @@ class InnovationJudge:
 
     def reset(self) -> None:
         """Forget all innovations."""
-        self._good_ns: int | None = None
+        self._line: deque[tuple[int, float]] = deque()  # stamps and altitudes that were fused
         self._good = 0.0
         self._refused.reset()
         self._settled.reset()
         self._anchor = 0.0  # innovation about which the later ones settle
         self._has_jumped = False  # whether the refusals began with a jump
 
-    def accept(self, stamp_ns: int, innovation: float) -> None:
-        """Take an innovation that was fused."""
-        self._good_ns = stamp_ns
+    def accept(self, stamp_ns: int, innovation: float, altitude: float) -> None:
+        """Take an innovation that was fused, with the measured altitude."""
+        self._line.append((stamp_ns, altitude))
+        while stamp_ns - self._line[0][0] > _FRESH_NS:
+            self._line.popleft()
         self._good = innovation
         self._refused.reset()
 
+    def _off_line(self, stamp_ns: int, altitude: float) -> float:
+        """Return how far an altitude is from the line of the last ones [m]; 0 if they are old."""
+        if not self._line or stamp_ns - self._line[-1][0] >= _FRESH_NS:
+            return 0.0
+        (first_ns, first), (last_ns, last) = self._line[0], self._line[-1]
+        slope = (last - first) / max(last_ns - first_ns, 1)
+        return abs(altitude - last - slope * (stamp_ns - last_ns))
+
     def refuse(
-        self, stamp_ns: int, innovation: float, width: float, jump: Verdict
+        self, stamp_ns: int, innovation: float, altitude: float, width: float, jump: Verdict
     ) -> Verdict:
         """Take an innovation that was refused, and decide.
 
@@ -200,8 +211,8 @@ class InnovationJudge:
         ----------
         stamp_ns : int
             Stamp of the measurement [ns].
-        innovation : float
-            Measured less predicted value [m].
+        innovation, altitude : float
+            Measured less predicted value, and the measured one [m].
         width : float
             Largest innovation within the gate [m].
         jump : Verdict
@@ -212,8 +223,9 @@ class InnovationJudge:
         has_lasted = self._refused.update(stamp_ns, True)
         if is_first:
             self._move_anchor(stamp_ns, innovation)
-            is_fresh = self._good_ns is not None and stamp_ns - self._good_ns < _FRESH_NS
-            self._has_jumped = is_fresh and abs(innovation - self._good) > 0.5 * width
+            # An estimate that runs away moves the innovation as well, but not the reading.
+            moved = min(abs(innovation - self._good), self._off_line(stamp_ns, altitude))
+            self._has_jumped = moved > 0.5 * width
             return Verdict.WAIT
         if not is_same_step(innovation, self._anchor, width):
             self._move_anchor(stamp_ns, innovation)
@@ -361,7 +373,8 @@ class BaroAid:
         per_pascal = metres_per_pascal(pascal, temperature)
         speed2 = self._speed_squared(stage)
         mach2 = mach_squared(speed2, temperature)
-        sigma = math.sqrt(variance) if variance > 0.0 else self._params.pressure_noise
+        # What a sensor states is its own noise, not that of air, ports and stamps.
+        sigma = max(math.sqrt(variance), self._params.pressure_noise)
         self._scatter.take(stamp_ns, (altitude,), learns=False)
         noise = at_least((sigma * per_pascal) ** 2, self._scatter.noise)
         up = state.position[2] + age * state.velocity[2]
@@ -386,13 +399,13 @@ class BaroAid:
         self.surprise = state.correct(row, innovation, noise, self._gate)
         if self.surprise <= self._gate:
             offset = altitude - self.pad_altitude - up
-            self._accept(stamp_ns, offset, innovation, stage, is_inertial)
+            self._accept(stamp_ns, offset, innovation, altitude, stage, is_inertial)
             return
         self.monitor.refuse(Status.INNOVATION)
         width = width_of(innovation, self.surprise, self._params.gate)
         # Only an inertial sensor shows a step, and under a parachute it is not exact enough.
         jump = _JUMPS.get(stage, Verdict.LOST) if is_inertial else Verdict.LOST
-        verdict = self._judge.refuse(stamp_ns, innovation, width, jump)
+        verdict = self._judge.refuse(stamp_ns, innovation, altitude, width, jump)
         if verdict is Verdict.STEP:
             self._follow_step(stamp_ns, innovation, stage)
         elif verdict is not Verdict.WAIT and self._steps_back(innovation, width):
@@ -404,7 +417,8 @@ class BaroAid:
             )
 
     def _accept(
-        self, stamp_ns: int, offset: float, innovation: float, stage: Stage, is_inertial: bool
+        self, stamp_ns: int, offset: float, innovation: float, altitude: float, stage: Stage,
+        is_inertial: bool,
     ) -> None:
         """Accept a fused pressure, unless only implausible errors of the barometer explain it."""
         if is_inertial and self._judge_errors(stamp_ns):
@@ -415,7 +429,7 @@ class BaroAid:
                 moves_speed=stage is not Stage.DESCENT,
             )
             return
-        self._judge.accept(stamp_ns, innovation)
+        self._judge.accept(stamp_ns, innovation, altitude)
         self.monitor.use(stamp_ns)
 
     def _follow_step(self, stamp_ns: int, innovation: float, stage: Stage) -> None:

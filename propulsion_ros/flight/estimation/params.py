@@ -54,7 +54,7 @@ class EstimatorParams:
     )
     pressure_noise: float = quantity(
         10.0, 'Pa', above=0.0,
-        doc='white noise of the barometer, where its message states none and no more is measured',
+        doc='least white noise of the barometer; more counts where it is stated or measured',
     )
     altitude_bias_sigma: float = quantity(
         1.0, 'm', above=0.0, doc='error of the barometer on the pad after averaging, one sigma'

@@ -353,3 +353,17 @@ def test_a_push_that_turns_adds_up_to_no_throw(rate, is_found):
         watch.feel(now_ns, (0.0, 0.0, 4.0 * STANDARD_GRAVITY), turns)
         watch.update(now_ns, Believed(), 0.001, 0.0, has_speed=False, has_force=True)
     assert (watch.found is not None) is is_found
+
+
+@pytest.mark.parametrize(('turns', 'is_found'), [
+    pytest.param(0.0, True, id='it rises'), pytest.param(4.4, False, id='swung on a rope'),
+])
+def test_without_a_height_a_push_must_lead_away(turns, is_found):
+    """A barometer of 1 m repeats itself, and a test of stability on a rope fired both charges."""
+    watch, belief = DepartureWatch(), Believed()
+    belief.flight = 50.0, 20.0
+    for i in range(400):
+        force = 0.0, 0.0, (1.0 if i < 100 else 2.0) * STANDARD_GRAVITY
+        watch.feel(i * STEP_NS, force, (turns, 0.01 * wiggle(i), 0.0))
+        watch.update(i * STEP_NS, belief, 0.001, NAN, has_speed=False, has_force=True)
+    assert (watch.found is not None) is is_found

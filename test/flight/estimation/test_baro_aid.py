@@ -88,6 +88,20 @@ def test_an_accelerometer_is_not_blamed_for_air_far_from_the_standard(ratio):
         assert 'imu_innovation' not in state.flags, since
         speed.append(state.velocity[2] - climb[i])
     assert np.abs(speed).max() < 8.0
+def test_a_coarse_pressure_that_is_stated_to_be_exact_does_not_step_at_liftoff():
+    truth = fly(3, 1, 50.0, 2.0, 60.0, 13.0)
+    up, estimator = truth.position[:, 0, 2], Estimator(EstimatorParams(), Mounting())
+    pascal = 10.0 * np.round(0.1 * pressure_of(up))
+    for i, stamp in enumerate(truth.stamp_ns):
+        since = i / 50.0 - PAD_TIME
+        estimator.set_stage(
+            Stage.PAD if since < 0.05 else Stage.BOOST if since < 2.0 else Stage.COAST
+        )
+        # One sample misses the begin of the push: the speed is wrong by 1 m/s.
+        missed = np.array([0.0, 0.0, 50.0 * (0.0 < since < 0.021)])
+        estimator.imu(stamp, truth.rate[i, 0], truth.force[i, 0] - missed)
+        estimator.pressure(stamp, pascal[i], variance=0.01)
+        assert abs(estimator.state(stamp).position[2] - up[i]) < 5.0
 
 
 @pytest.mark.parametrize('speed', [0.3, 1.0, -1.0])

@@ -73,17 +73,20 @@ def test_repetition_is_noticed():
     assert not monitor.is_held(500 * MS)
 
 
-def _verdicts(innovations, width=5.0, first_ms=0):
-    """Judge innovations, one each 20 ms; those within the width are accepted."""
+def _verdicts(innovations, width=5.0, first_ms=0, moved=1.0):
+    """Judge innovations, one each 20 ms; those within the width are accepted.
+
+    The reading has moved by a share of them; by the rest the estimate has moved.
+    """
     judge = InnovationJudge(0.3)
     found = []
     for i, value in enumerate(innovations):
         stamp = (first_ms + 20 * i) * MS
         if abs(value) < width:
-            judge.accept(stamp, value)
+            judge.accept(stamp, value, moved * value)
             found.append(None)
         else:
-            found.append(judge.refuse(stamp, value, width, Verdict.STEP))
+            found.append(judge.refuse(stamp, value, moved * value, width, Verdict.STEP))
     return found
 
 
@@ -95,6 +98,12 @@ def test_a_leap_that_stays_is_a_step_of_the_sensor():
     found = _verdicts([0.0] + [50.0 + 0.1 * i for i in range(20)])
     assert Verdict.STEP in found
     assert Verdict.LOST not in found
+
+
+def test_a_leap_of_the_estimate_is_no_step_of_the_sensor():
+    found = _verdicts([0.0] + [50.0 + 0.1 * i for i in range(20)], moved=0.0)
+    assert Verdict.LOST in found
+    assert Verdict.STEP not in found
 
 
 def test_what_grows_through_the_gate_is_a_lost_estimate():
