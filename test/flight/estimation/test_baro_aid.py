@@ -88,6 +88,8 @@ def test_an_accelerometer_is_not_blamed_for_air_far_from_the_standard(ratio):
         assert 'imu_innovation' not in state.flags, since
         speed.append(state.velocity[2] - climb[i])
     assert np.abs(speed).max() < 8.0
+
+
 def test_a_coarse_pressure_that_is_stated_to_be_exact_does_not_step_at_liftoff():
     truth = fly(3, 1, 50.0, 2.0, 60.0, 13.0)
     up, estimator = truth.position[:, 0, 2], Estimator(EstimatorParams(), Mounting())
