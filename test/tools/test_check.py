@@ -312,6 +312,7 @@ def test_a_charge_that_never_fires_is_a_fault(tmp_path, capsys, source, variable
 
 
 APOGEE = '{"operator": "MORETHAN", "flightVar": "TimeSinceApogee", "threshold": 0}'
+APOGEE_IS = f'"condition": {APOGEE}'
 TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
 
 
@@ -364,6 +365,45 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         "two_stage.yaml:13: warning: flight_state: flight.min_ascent_time is 0 s, and 'upper' "
         'burns until 7.86 s after liftoff: an apogee before that may be believed'
     ), id='stage without a lockout'),
+    *(pytest.param('two_stage.yaml', '35.0 ', f'{timer} ', line, id=f'timer of {timer} s')
+      for timer, line in ((15.0, (
+          'two_stage.yaml:18: warning: flight_state: flight.max_ascent_time is 15 s, and straight '
+          'up it climbs for 23.7 s, to 2304 m: it opens parachutes in the climb'
+      )), (22.0, ''))),
+    pytest.param('two_stage.yaml', 'min_ascent_time: 9.0', 'min_ascent_time: 30.0', (
+        'is 30 s, and straight up it climbs for 23.7 s, to 2304 m: its apogee is not believed'
+    ), id='lockout behind the apogee'),
+    *(pytest.param('flight.jsonc', '"threshold": -300}', f'"threshold": {limit}}}', line,
+                   id=f'main below {limit} m') for limit, line in (
+        (-3000, "event 'main parachute' has the limit 'altitude <= 3000 m', and straight up it cl"),
+        (-2000, ''),
+        (-20, 'two_stage.yaml:9: warning: vehicle: it comes down at 23 m/s, and would at 6.95 m/s'),
+        (-0.3, "'main' is still packed as it comes down, by event 'main parachute': '(altitude <="),
+    )),
+    pytest.param('two_stage.yaml', 'parachutes.attachment', (
+        'parachutes.deployment_delay: [0.5, 9.9]\n    parachutes.inflation_time: [0.5, 9.9]\n'
+        '    parachutes.attachment'
+    ), 'and would at 6.95 m/s by all its canopies; see heights of', id='main opens slowly'),
+    pytest.param('two_stage.yaml', 'parachutes.attachment', (
+        'parachutes.canopy: [main, main]\n    parachutes.attachment'
+    ), 'and would at 6.95 m/s by all its canopies; see heights of', id='one canopy of two'),
+    *(pytest.param('flight.jsonc', f'"condition": {APOGEE}', f'"phases": ["{phase}"], {APOGEE_IS}',
+                   line, id=f'drogue in {phase}') for phase, line in (
+        ('landed', "'drogue' is still packed as it comes down, by event 'drogue parachute': 'time"),
+        ('descent', ''),
+    )),
+    *(pytest.param('flight.jsonc', old, new, (
+        "two_stage.yaml:15: warning: flight_state: no event lights 'upper' in its flight, and "
+        'straight up it climbs for'
+    ), id=name) for name, old, new in (
+        ('stage lit too high', '"min_height": 100', '"min_height": 2200'),
+        ('stage lit on the pad', '"name": "upper ignition",',
+         '"name": "upper ignition", "phases": ["launch"],'),
+    )),
+    pytest.param('flight.jsonc', '"flightVar": "Position", "component": 2, "threshold": -300', (
+        '"flightVar": "TimeSinceLiftoff", "threshold": 90'
+    ), "event 'main parachute' waits for 'time since liftoff >= 0.09 s', times are in ms: write 9",
+        id='main after s'),
     pytest.param('two_stage.urdf', '<update_rate>100<', (
         '<site_altitude>1200</site_altitude> <update_rate>100<'
     ), '', id='pad of no nozzle'),
