@@ -6,70 +6,35 @@ Lean, wind and lift are left out, so that it climbs a little higher and longer t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from propulsion_ros.graph.actuator_numbers import LEAST, actuators
 from propulsion_ros.graph.robot_layout import RobotLayout
 from propulsion_ros.models.body.rigid_body import Air
 from propulsion_ros.models.body.simulated_body import Parachutes
-from propulsion_ros.models.common.thrust_curve import parse_curve
+from propulsion_ros.models.common.family import BodyState, Command
 
 _STEP = 0.05  # of the climb, and half of that of the descent [s]
 _WAIT, _LONGEST = 60.0, 3600.0  # longest time to the liftoff, and of a flight [s]
 
 
-@dataclass(frozen=True)
-class StraightFlight:
-    """What a flight straight up and down gives.
-
-    Attributes
-    ----------
-    apogee : float
-        Height above the pad [m].
-    climb_time : float
-        From liftoff to apogee [s].
-    opened : mapping
-        Parachutes that are fired before the touchdown.
-    unlit : tuple of str
-        Engines with a booster that are never lit.
-    touchdown, slowest : float
-        Speed at the touchdown, and that by all open canopies [m/s].
-    """
+class StraightFlight(NamedTuple):
+    """What a flight straight up and down gives."""
 
     apogee: float
     climb_time: float
-    opened: frozenset[str]
-    unlit: tuple[str, ...]
+    """Height above the pad [m], and time from liftoff to it [s]."""
+    opened: dict[str, float]
+    """Upward speed [m/s] at which deployers are fired before the touchdown."""
+    unlit: list[str]
+    """Engines that are never lit."""
     touchdown: float
     slowest: float
+    """Speed at the touchdown, and that by all open canopies [m/s]."""
 
 
-class _Burn:
-    """Thrust and propellant of one booster."""
-
-    def __init__(self, curve: str, most: float, rate: float, held: float, delay: float) -> None:
-        self._curve = parse_curve(curve) if curve else None
-        self.most, self.held, self._rate, self._delay = most, held, rate, delay
-        self.lit_at = math.inf
-        self.burnt = 0.0
-
-    def thrust(self, time: float, step: float) -> float:
-        """Return the thrust at a time [N], and burn what a step takes of the propellant."""
-        since = time - self.lit_at - self._delay
-        is_burning = since >= 0.0 and self.burnt < self.held
-        thrust = self.most if is_burning else 0.0
-        if is_burning and self._curve is not None:
-            thrust = float(np.interp(since, *self._curve, right=0.0))
-        self.burnt += step * self._rate * thrust / max(self.most, LEAST)
-        return thrust
-
-
-def straight_flight(
-    robot: RobotLayout, config: Any, lockout: float
-) -> StraightFlight | None:
+def straight_flight(robot: RobotLayout, config: Any, lockout: float) -> StraightFlight | None:
     """Fly a robot and its flight configuration, of which no apogee is believed in the lockout [s].
 
     None where the flight is not known, as with engines that are throttled or land.
@@ -78,31 +43,27 @@ def straight_flight(
     from propulsion_ros.flight.events.variables import Variables
     from propulsion_ros.rml.config import with_limits
 
-    burns = dict[str, _Burn]()
-    for group in robot.groups:
-        rows = actuators(robot, group)
-        curves = getattr(group.params, 'thrust_curve', None) or [''] * len(rows.names)
-        burns |= {name: _Burn(curves[i], float(group.layout.highest[i]), float(rows.rate[i]), (
-            math.inf if curves[i] else float(rows.lasts[i] * rows.rate[i])
-        ), float(np.nan_to_num(rows.ignition_delay)[i])) for i, name in enumerate(rows.names)}
-    engines = [burns[each.booster] for each in config.engines if each.booster in burns]
-    params, numbers = robot.params, [burn.held + burn.most for burn in burns.values()]
-    way = np.sum([np.zeros(3), *(group.pushes.sum(axis=0) for group in robot.groups)], axis=0)
+    burning, params = [g for g in robot.groups if hasattr(g.params, 'max_fuel_rate')], robot.params
     lands = any(event.ignites and event.lands for event in config.events)
     is_plain = params.starts_on_ground and not (config.controllers or lands or params.fluid_density)
-    is_known = len(engines) == len(config.engines) and not np.isnan(numbers).any()
-    if not (is_plain and is_known and way.any()):
+    if len(burning) != 1 or not (is_plain and robot.propellant and burning[0].pushes.any()):
         return None
-    area = float(params.drag_area @ np.abs(way / np.linalg.norm(way)))
+    family, names = burning[0].family, list(burning[0].layout.names)
+    if not config.engines or {each.booster for each in config.engines} - {*names}:
+        return None
+    family.reset()
+    efforts = np.full(len(family.command_names), np.nan)
+    efforts[:len(names)] = 0.0
+    push = burning[0].pushes.sum(axis=0)
+    area = float(params.drag_area @ np.abs(push / np.linalg.norm(push)))
     air, canopies = Air(params.temperature_offset, params.drag_over_mach), Parachutes(
         robot.parachutes)
-    events, opened = EventEngine(with_limits(config)), set[str]()
-    time = height = climb = apogee = 0.0
-    liftoff = over = top = math.inf
+    events, opened, lit = EventEngine(with_limits(config)), dict[str, float](), set[int]()
+    time = height = climb = apogee = thrust = 0.0
+    mass, liftoff, over, top = robot.body.mass, math.inf, math.inf, math.inf
     while time < _LONGEST and (height > 0.0 or climb >= 0.0):
-        is_over, is_up = time >= over, time >= liftoff
-        step, at = (_STEP, 2.0 * _STEP)[top < time], round(1e9 * time)
-        thrust = sum(burn.thrust(time, step) for burn in burns.values())
+        is_over, is_up, at = time >= over, time >= liftoff, round(1e9 * time)
+        step = _STEP if time < top else 2.0 * _STEP
         words = {'recovery', 'descent'} if is_over else {'flight', 'boost' if thrust else 'coast'}
         for fired in events.update(Variables(
             at, (0.0, 0.0, -height), (0.0, 0.0, -climb), (0.0, 0.0, 0.0), 0,
@@ -112,33 +73,39 @@ def straight_flight(
         ), at):
             for action in fired.actions:
                 if action.kind == 'engine':
-                    burn = engines[action.target]
-                    burn.lit_at = min(burn.lit_at, time if action.ignites else math.inf)
-                    burn.held = burn.held if action.ignites else min(burn.held, burn.burnt)
+                    engine = config.engines[action.target]
+                    efforts[names.index(engine.booster)] = engine.thrust * action.ignites
+                    lit |= {action.target} if action.ignites else set()
                 elif action.deploys:
                     name = config.deployers[action.target].name
-                    opened |= {name}
+                    opened.setdefault(name, climb)
                     if name in robot.parachutes.names:
                         canopies.fire(name, at)
+        thrust = 0.0
+        if not is_over:
+            made = family.step(
+                Command(effort=efforts), BodyState(height=np.asarray(height)), step, 0)
+            thrust = float(np.linalg.norm(made.wrench[:3]))
+            left = made.tanks.mass.sum() if made.tanks else 0.0
+            mass = robot.body.mass - robot.propellant + float(left)
         density, sound = air.at(params.site_altitude + height)
-        mass = robot.body.mass - sum(burn.burnt for burn in burns.values())
-        drag = area * air.factor(abs(climb) / sound) + canopies.drag_area(at)
-        push = thrust / mass - params.gravity
-        liftoff = min(liftoff, time if push > 0.0 else math.inf)
+        drag = 0.5 * density / mass * (
+            area * air.factor(abs(climb) / sound) + canopies.drag_area(at))
+        push_up = thrust / mass - params.gravity
+        liftoff = min(liftoff, time if push_up > 0.0 else math.inf)
         if liftoff < math.inf:
             # Implicit in the drag, which a canopy that opens makes large.
-            drop = 1.0 + step * 0.5 * density * drag / mass * abs(climb)
-            climb = (climb + step * push) / drop
+            climb = (climb + step * push_up) / (1.0 + step * drag * abs(climb))
             height += step * climb
             top = min(top, time if climb <= 0.0 else math.inf)
             over = max(top, liftoff + lockout)
         elif time > _WAIT:
-            return None
+            break
         apogee, time = max(apogee, height), time + step
-    steady = 0.5 * density * max(area + float(robot.parachutes.drag_area.sum()), LEAST)
+    family.reset()
+    largest = 0.5 * density / mass * (area + float(robot.parachutes.drag_area.sum()))
     return StraightFlight(
-        apogee, top - liftoff, frozenset(opened),
-        tuple(each.name for each, burn in zip(config.engines, engines, strict=True)
-              if burn.lit_at == math.inf), -climb,
-        math.sqrt(mass * params.gravity / steady),
-    )
+        apogee, top - liftoff, opened,
+        [each.name for each in config.engines if each.id not in lit], -climb,
+        math.sqrt(params.gravity / largest) if largest else math.inf,
+    ) if liftoff < top < math.inf else None

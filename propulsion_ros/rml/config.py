@@ -6,7 +6,6 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 """
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import math
@@ -285,21 +284,6 @@ def why_unlit(config: FlightConfig) -> str | None:
     first = [event.id for event in config.events if event.ignites and event.follows_ignition
              and Phase.LAUNCH.value in (event.phases or (Phase.LAUNCH.value,))]
     return '; '.join(never[i] for i in first) if never.keys() >= {*first} else None
-
-
-def timed_charges(config: FlightConfig, end: float) -> Iterator[tuple[EventSpec, list[str]]]:
-    """Yield events that may deploy in a climb until a time [s] by timers alone, and what.
-
-    `doubtful_events` has those that may at once.
-    """
-    in_climb = functools.partial(never_fires, config.events, 'sensors', is_climb=True)
-    late, never = ({event.id for event, _ in found}
-                   for found in (in_climb(), in_climb(longest_ms=1e3 * end)))
-    for event in config.events:
-        is_timed = not any(leaf.variable in _VECTORS for leaf in comparisons(event.condition))
-        if is_timed and event.id in late - never:
-            yield event, [config.deployers[each.target].name for each in event.actions
-                          if each.deploys]
 
 
 def _unfired(config: FlightConfig) -> Iterator[str]:

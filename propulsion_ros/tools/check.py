@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,6 +67,7 @@ _TIMER, _LOCKOUT = 'flight.max_ascent_time', 'flight.min_ascent_time'
 _NOSE, _UP = 'flight.nose', (0.0, 0.0, 1.0)  # direction in which engines push, and its default
 _ALONG = 0.9  # least cosine between it and the thrust of engines
 _SOON, _LATE = 0.85, 2.0  # of a climb: share of it, and time after it [s], in which an apogee is
+_FAST = 40.0  # least upward speed at which no parachute is opened [m/s]
 _HARD = 1.5  # least touchdown that is too fast, over that by open canopies
 _SAME_PAD = 100.0  # largest difference in altitude of one pad [m]
 _DEEPEST = 100.0  # least ratio of thrusts that is a fault; engines do not throttle to a tenth
@@ -445,8 +445,6 @@ def _warn_of_flight(
     robot: RobotLayout, file: ParameterFile, report: Report, is_sure: bool
 ) -> None:
     """Warn if the flight computer or a nozzle of a file does not fit the flight of the body."""
-    from propulsion_ros.rml.config import timed_charges
-
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
     config = _flight_config(flight)
     pads = [(group.name, group.params.site_altitude) for group in robot.groups
@@ -469,14 +467,6 @@ def _warn_of_flight(
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
-    # The first engine burns at least until the first end.
-    climb = max(flight.get(_LOCKOUT, 0.0), min(filter(math.isfinite, ends.values()), default=0.0))
-    for event, fired in timed_charges(config, climb) if config else ():
-        if {*fired} & {*robot.parachutes.names}:
-            report.warn(file.place_of(FLIGHT, 'config_file'), (
-                f"{FLIGHT}: event '{event.name}' opens {fired[0]!r} in the climb: '{event}', and "
-                f'no apogee is expected before {climb:.3g} s'
-            ))
     for key, names, why in (
         (_TIMER, ends, 'it opens parachutes in the climb'),
         (_LOCKOUT, stages, 'an apogee before that may be believed'),
@@ -503,6 +493,15 @@ def _missed(
     flown = straight_flight(robot, config, lockout)
     if flown is None:
         return
+    fired = {config.deployers[each.target].name: event for event in config.events
+             for each in event.actions if each.deploys}
+    soon = [(name, climb) for name, climb in flown.opened.items()
+            if climb > _FAST and name in robot.parachutes.names]
+    for name, climb in soon:
+        yield FLIGHT, 'config_file', (
+            f"event '{fired[name].name}' opens {name!r} in the climb, at {climb:.3g} m/s: "
+            f"'{fired[name]}'")
+        return
     climbs = f'and straight up it climbs for {flown.climb_time:.3g} s, to {flown.apogee:.4g} m'
     for name in flown.unlit:
         yield FLIGHT, 'config_file', f'no event lights {name!r} in its flight, {climbs}'
@@ -518,14 +517,12 @@ def _missed(
         if event.deploys and high:
             yield FLIGHT, 'config_file', (
                 f"event '{event.name}' has the limit '{high[0]}', {climbs}: write a height in m")
-    fired = {config.deployers[each.target].name: event for event in config.events
-             for each in event.actions if each.deploys}
-    packed = [name for name in robot.parachutes.names if name in {*fired} - flown.opened]
+    packed = [name for name in robot.parachutes.names if name in {*fired} - {*flown.opened}]
     if packed:
         yield BODY, _CHUTES, (
             f"{packed[0]!r} is still packed as it comes down, by event '{fired[packed[0]].name}': "
             f"'{fired[packed[0]]}', {climbs}")
-    elif flown.opened >= {*robot.parachutes.names} and flown.touchdown > _HARD * flown.slowest:
+    elif {*flown.opened} >= {*robot.parachutes.names} and flown.touchdown > _HARD * flown.slowest:
         yield BODY, _CHUTES, (
             f'it comes down at {flown.touchdown:.3g} m/s, and would at {flown.slowest:.3g} m/s by '
             'all its canopies; see heights of events, delays, and parachutes.canopy')
