@@ -522,8 +522,6 @@ RULES = (
          'body.start_rpy, which stands it up, and body.rail_axis, along its nose'),
     Rule('gravity', '{}', (9.7, 9.9), 'm/s^2', 'standard air is that of Earth', p.gravities,
          remedy='elsewhere give body.fluid_density'),
-    Rule('start', '{} above the ground', (-_ENDLESS, 1.0), 'm', _SHAPE, p.rail_starts,
-         'the size of the robot', 'the pad is at 0; its height is body.site_altitude'),
     Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
          p.descents, remedy='square metres?'),
     Rule('descent', '{}', (0.0, 1.0), 'm^2', _SHAPE, p.openings, 'that of the one that opens later',
@@ -551,6 +549,8 @@ RULES = (
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', _SHAPE,
          p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
+    Rule('start', '{} above the ground', (-_ENDLESS, 1.0), 'm', _SHAPE, p.rail_starts,
+         'the size of the robot', 'the pad is at 0; its height is body.site_altitude'),
     # Abilities, which count if they are expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', f'is it in N? 1 kgf is 9.80665 N; {_SEE}'),

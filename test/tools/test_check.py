@@ -349,6 +349,12 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
     pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
         'flight.min_ascent_time: 9.0\n    flight.stand_down_time: 5000'
     ), 'expected at most 2500 s; if that is in ms, write 5 (time)', id='time in ms'),
+    # No second request came within 0.1 s, and the clock of a flight with a step of 1 ms stood.
+    *(pytest.param('two_stage.yaml', 'flight.min_ascent_time: 9.0', (
+        f'flight.min_ascent_time: 9.0\n    flight.{key}: {low}'
+    ), f'{key} of {low} s, expected {least} to ', id=key) for key, low, least in (
+        ('ask_again_time', 0.4, 1), ('sample_timeout', 0.001, 0.1), ('longest_step', 0.001, 0.1),
+    )),
     pytest.param('two_stage.yaml', (
         '9.0               # behind the burn of the upper stage\n    flight.max_ascent_time: 35.0'
     ), '1.0\n    flight.max_ascent_time: 2.0', (
