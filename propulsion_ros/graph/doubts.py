@@ -358,8 +358,9 @@ RULES = (
          ), 'the two others', 'no body has one above the sum of the others'),
     Rule('massless', '{} with an inertia', (1e-12, _ENDLESS), 'kg', 'any body',
          n.of_links('mass', lambda link: link.mass), remedy='give its mass in kg'),
-    Rule('balance', 'push {} beside the centre of mass', (0.0, 0.15), 'm', _SHAPE, n.beside,
-         'the reach of actuators', 'see <origin> of their joints, and of the <inertial>'),
+    *(Rule('balance', 'push {} beside the centre of mass', (0.0, most), 'm', _SHAPE, partial(
+        n.beside, on_rail=on_rail), 'the reach of actuators', 'see <origin> of their joints, and '
+        'of the <inertial>') for most, on_rail in ((0.15, False), (0.02, True))),
     Rule('capsizes', 'is {} above the centre of mass', (1.0, _ENDLESS), 'm', _SHAPE,
          n.float_heights, 'how far it is beside it, over tan 20 deg,'),
     Rule('part', 'is {}', (0.0, 3.0), 'm', _SIZE, n.parts, 'the size of the robot', 'metres, and '
@@ -478,9 +479,10 @@ RULES = (
     Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
          'have 60', r.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
                               lambda s: s.glide), remedy='see both constants'),
-    Rule('unstable', 'is {} ahead of the centre of mass', (-_ENDLESS, 0.05), 'm', _SHAPE,
-         p.margins, 'the size of the robot', 'move them back, see <origin> of their joints '
-         'and of the <inertial>: is a sign wrong?'),
+    *(Rule('unstable', 'is {} ahead of the centre of mass', (-_ENDLESS, most), 'm', _SHAPE,
+           find, 'the size of the robot', 'move them back, see <origin> of their joints '
+           'and of the <inertial>: is a sign wrong?')
+      for most, find in ((0.05, p.margins), (0.0, p.pressed))),
     Rule('heading', 'is {} from where the robot is pushed', (0.0, 80.0), 'deg', _SHAPE, p.headings,
          remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
@@ -499,6 +501,10 @@ RULES = (
          'mercury 13,500, and tanks are no ellipsoids', r.of_rows(
              p.contents, 'tanks.inertia or tanks.capacity', lambda t: t.density
          ), remedy='kg m^2 of the full tank, and kg?'),
+    Rule('contents', 'holds {} in its grains', (800.0, 3000.0), 'kg/m^3', 'solid propellants have '
+         '900 to 1900', r.of_rows(p.contents, 'tanks.grain_length or tanks.capacity or '
+                                  'tanks.grain_outer_radius', lambda t: t.cast),
+         remedy='radii and lengths in m, capacity in kg, and the number of grains?'),
     Rule('triangle', 'has a largest moment of inertia of {}', (0.0, 1.25), 'kg m^2', 'any body has '
          '1', r.of_rows(p.contents, 'tanks.inertia', lambda t: t.largest, lambda t: t.others),
          'the two others', 'no body has one above the sum of the others'),
@@ -515,6 +521,8 @@ RULES = (
          'N and kg? In orbit, give body.gravity 0 and body.ground false'),
     Rule('lean', 'leans its rail by {}', (0.0, 30.0), 'deg', _SHAPE, p.leans, remedy='see '
          'body.start_rpy, which stands it up, and body.rail_axis, along its nose'),
+    Rule('gravity', '{}', (9.7, 9.9), 'm/s^2', 'standard air is that of Earth', p.gravities,
+         remedy='elsewhere give body.fluid_density'),
     Rule('descent', '{}', (1.5, 60.0), 'm/s', 'drogues of rockets to landings of people',
          p.descents, remedy='square metres?'),
     Rule('descent', '{}', (0.0, 1.0), 'm^2', _SHAPE, p.openings, 'that of the one that opens later',
@@ -542,6 +550,8 @@ RULES = (
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
     Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', _SHAPE,
          p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
+    Rule('start', '{} above the ground', (-_ENDLESS, 1.0), 'm', _SHAPE, p.rail_starts,
+         'the size of the robot', 'the pad is at 0; its height is body.site_altitude'),
     # Abilities, which count if they are expected.
     Rule('hover', 'push along z by {}', (1.0, _ENDLESS), 'N', 'weight; where hover is expected',
          n.lifts, 'the weight', f'is it in N? 1 kgf is 9.80665 N; {_SEE}'),

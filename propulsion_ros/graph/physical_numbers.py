@@ -268,11 +268,10 @@ def fluids(robot: RobotLayout) -> Iterator[Number]:
 
 
 def margins(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the lift of fins, or drag, is ahead of the centre of mass [m], over the size.
+    """Yield how far the lift of fins is ahead of the centre of mass [m], over the size.
 
-    For fins that is torque over force in a flow that comes a little from either side.
+    That is torque over force in a flow that comes a little from either side.
     """
-    yield from _pressed(robot)
     groups, ahead, found = _lifting(robot)
     most = max((force for force, *_ in found), default=0.0)
     for force, arm, k in found:
@@ -326,13 +325,11 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
                          0.5 * robot.params.fluid_density * _SPEED**2 * area, 0, groups[0].name)
 
 
-def _pressed(robot: RobotLayout) -> Iterator[Number]:
+def pressed(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal."""
     params, groups = robot.params, robot.groups
     is_meant = robot.body.mass and params.centre_of_pressure.any() and params.starts_on_ground
-    if not (groups and is_meant) or not all(
-        hasattr(group.params, 'max_fuel_rate') and not group.layout.angle_names for group in groups
-    ):
+    if not (is_meant and n.is_unsteered(robot)):
         return
     way = np.vstack([each.pushes for each in groups]).sum(axis=0)
     arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
@@ -356,7 +353,7 @@ def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:
     margin = ', '.join(
         f'{-max(arms) / (wide or 1.0):.3g} {unit} {state}'
         for state, each in (('full', robot), *([('empty', dry)] * bool(robot.propellant)))
-        if (arms := [number.value for number in margins(each)])
+        if (arms := [number.value for number in (*pressed(each), *margins(each))])
     )
     if margin:
         is_all = len(engines) == len(robot.groups)
@@ -465,11 +462,15 @@ def contents(robot: RobotLayout, group: Group) -> Rows:
         dense = np.where(volume > 0.0, tanks.capacity / volume, np.nan)
     kinds = getattr(tanks, 'propellant', ('',) * len(tanks.names))
     is_gas = np.array([kind == 'gas' for kind in kinds], dtype=bool)
+    radii, bores, tall, count = (np.asarray(getattr(tanks, f'grain_{key}', np.nan)) for key in (
+        'outer_radius', 'inner_radius', 'length', 'count'))
+    grains = np.maximum(count * tall * math.pi * (radii**2 - bores**2), LEAST)
+    cast = np.where(radii > 0.0, tanks.capacity / grains, np.nan)
     molar = dense * _GAS * getattr(tanks, 'temperature', np.nan) / getattr(
         tanks, 'pressure', np.nan)
     return Rows(
         [f'tank {name!r}' for name in tanks.names], tanks, density=np.where(is_gas, np.nan, dense),
-        molar=np.where(is_gas, molar, np.nan), largest=own.max(axis=1, initial=0.0),
+        molar=np.where(is_gas, molar, np.nan), cast=cast, largest=own.max(axis=1, initial=0.0),
         others=np.where(own.any(axis=1), own.sum(axis=1) - own.max(axis=1, initial=0.0), np.nan),
     )
 
@@ -576,8 +577,10 @@ def off_shapes(robot: RobotLayout) -> Iterator[Number]:
           for key in ('centre_of_pressure', 'centre_of_buoyancy') if getattr(body, key).any()),
         *((Number('parachutes.attachment', 0.0, 'the attachment '), robot.parachutes.attachment)
           for _ in robot.parachutes.names[:1]),
-        *((Number('tanks.com', 0.0, f'tank {name!r} ', 1.0, 3 * i, group.name), tanks.com[i])
-          for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')),
+        *((Number(f'tanks.{key}', 0.0, f'tank {name!r} {what}', 1.0, 3 * i, group.name), point)
+          for group in robot.groups for i, name, tanks, _ in stores_of(group, 'tank')
+          for key, what, point in (('com', '', tanks.com[i]), (
+              'com_empty', 'as it runs dry ', tanks.com[i] + tanks.com_empty[i]))),
     ]
     for number, point in points if robot.body.mass and half.all() else ():
         around = robot.body.com + np.outer((-1.0, 1.0), half)
@@ -628,7 +631,7 @@ def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
     """Yield the drag areas of a robot that is driven under water [m^2], over that of its volume.
 
     That is V^(2/3), V what its mass displaces; of angular drags [m^5], times the cube of the radius
-    of gyration. Up a rail it is the largest area.
+    of gyration. Up a rail it is the area along it.
     """
     params, body = robot.params, robot.body
     key, way = ('angular_drag', 'about') if is_angular else ('drag_area', 'along')
@@ -642,8 +645,9 @@ def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
         for i in np.flatnonzero(~is_known).tolist():
             yield Number(f'body.{key}', float(getattr(params, key)[i]),
                          f'in water, {way} {"xyz"[i]}, it ', float(of[i]), i)
-    elif params.rail_length and robot.pushing and not is_angular:
-        yield Number('body.drag_area', float(params.drag_area.max()), 'in air it ', LEAST)
+    elif params.rail_length and robot.pushing and not is_angular and not _lifting(robot)[0]:
+        along = float(params.drag_area @ np.abs(unit_axis(params.rail_axis)))
+        yield Number('body.drag_area', along, 'along its rail it ', LEAST)
 
 
 def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
@@ -651,6 +655,19 @@ def submerged_starts(robot: RobotLayout) -> Iterator[Number]:
     if _is_submerged(robot):
         height = float(robot.params.start_position[2]) - robot.params.water_level
         yield Number('body.start_position', height, 'it starts ', size_of(robot), 2)
+
+
+def rail_starts(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the height above the ground at which a rail begins [m], over the size."""
+    if robot.params.rail_length and robot.params.ground and robot.body.mass:
+        yield Number('body.start_position', float(robot.params.start_position[2]),
+                     'its rail begins ', size_of(robot), 2)
+
+
+def gravities(robot: RobotLayout) -> Iterator[Number]:
+    """Yield the gravity of what flies up a rail in standard air [m/s^2]."""
+    if robot.params.rail_length and not robot.params.fluid_density:
+        yield Number('body.gravity', robot.params.gravity, 'gravity is ')
 
 
 def _is_submerged(robot: RobotLayout) -> bool:

@@ -464,10 +464,21 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
     return max(robot.links.items(), key=lambda each: each[1].mass)
 
 
-def beside(robot: RobotLayout) -> Iterator[Number]:
-    """Yield the distance of the thrust that carries a robot to the centre of mass [m]."""
+def is_unsteered(robot: RobotLayout) -> bool:
+    """Return whether all actuators are engines without gimbals."""
+    return bool(robot.groups) and all(
+        hasattr(group.params, 'max_fuel_rate') and not group.layout.angle_names
+        for group in robot.groups)
+
+
+def beside(robot: RobotLayout, on_rail: bool = False) -> Iterator[Number]:
+    """Yield the distance of the thrust that carries a robot to the centre of mass [m].
+
+    With ``on_rail`` only of what nothing steers behind its rail.
+    """
     groups = [group for group in robot.pushing if not is_in_liquid(group)]
-    if not robot.body.mass or not groups:
+    is_held = bool(robot.params.rail_length) and is_unsteered(robot)
+    if not robot.body.mass or not groups or is_held != on_rail:
         return
     forces = np.vstack([group.pushes for group in groups])
     most = np.linalg.norm(forces, axis=1)
@@ -477,6 +488,11 @@ def beside(robot: RobotLayout) -> Iterator[Number]:
     if total > 0.5 * max(most.sum(), robot.body.mass * STANDARD_GRAVITY):
         past = float(np.linalg.norm(np.cross(arms_of, forces).sum(axis=0)) / total)
         yield Number('position', past, 'all together ', _reach(robot), 0, groups[0].name)
+        if on_rail and robot.params.centre_of_pressure.any():
+            way = forces.sum(axis=0) / np.linalg.norm(forces.sum(axis=0))
+            away = np.cross(robot.params.centre_of_pressure - robot.body.com, way)
+            yield Number('body.centre_of_pressure', float(np.linalg.norm(away)), 'the drag would ',
+                         _reach(robot))
 
 
 def float_heights(robot: RobotLayout) -> Iterator[Number]:

@@ -32,6 +32,7 @@ _THIN = 0.25  # density of air at 11 km over that at sea level
 _CLIMB = 5.0  # least speed of a climb [m/s],
 _MOVING = 5.0  # and its least speed in standard deviations
 _BETTER = 0.4  # largest deviation in another unit, over that in the stated one
+_EXPLAINED = 0.5  # and over the derivative itself
 _MOST_OF = 0.8  # share of pieces that count, the best ones, as ports err near Mach 1
 _ALIKE = 1.2  # ratio within which several units are all named
 _AGAIN = 0.1  # largest share of rows that repeat a time
@@ -265,11 +266,11 @@ def _judge_column(column: _Given, pairs: FloatArray) -> str:
     best = min(column.others, key=off)
     if not own > max(column.least, off(best) / _BETTER):
         return ''
+    line = f'{column.name} is off the derivative of altitude_m by {own:.3g} {column.unit}'
+    if off(best) > _EXPLAINED * float(np.mean(np.abs(true))):
+        return f'{line}, and in no unit it is near; is it of another column?'
     near = [each for each in column.others if bool(each.offset) == bool(best.offset) and (
         1.0 / _ALIKE < each.factor / best.factor < _ALIKE
     )]
     meant = ' or '.join(f'in {each.what}, write {each.restored(column.name)}' for each in near)
-    return (
-        f'{column.name} is off the derivative of altitude_m by {own:.3g} {column.unit}, and by '
-        f'{off(best):.2g} if it is {meant}'
-    )
+    return f'{line}, and by {off(best):.2g} if it is {meant}'

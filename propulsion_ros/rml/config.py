@@ -6,7 +6,6 @@ conditions keep those units and print themselves in metres of altitude, seconds 
 """
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import math
@@ -53,14 +52,16 @@ _DESCENT = 20.0  # speed of a descent by which the order of parachutes is found 
 _HEIGHTS = range(20_000, 0, -50)  # its heights [m]
 _LEAST_PULSE_MS = 5.0  # shortest pulse of igniters in use [ms]
 
-_HIGHEST = 1e5  # height below which every parachute opens [m], and no other variable is so large
 _FASTEST = 100.0  # largest upward speed at which a canopy may be opened [m/s]
-_LEAST_TIME_MS = 50.0  # a shorter time since an event is likely meant in seconds [ms]
+_LEAST_TIME_MS = 50.0  # a shorter time since an event is likely meant in seconds [ms],
+_LEAST_CHARGE_MS = 250.0  # and of a charge, which is not fired so soon after another one
 _VECTORS = ('Position', 'Velocity', 'Acceleration')
 
 BLOCKS = ('Sensors', 'Estimator', 'Deployers', 'Engines', 'Controllers', 'Events')
 UNREAD = ('General', 'Networking', 'Radio')
 """Blocks of the flown software that set nothing here."""
+HIGHEST = 1e5
+"""Height below which every parachute opens [m]; no other variable is so large either."""
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
 """Units of every configuration of this language."""
 
@@ -221,7 +222,7 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         'times begin at 0'
         for event in config.events for leaf in comparisons(event.condition)
         if isinstance(leaf, MoreThan)
-        and leaf.threshold < (0.0 if leaf.variable.startswith('TimeSince') else -_HIGHEST)
+        and leaf.threshold < (0.0 if leaf.variable.startswith('TimeSince') else -HIGHEST)
     ]
     exchanged = [
         f"event '{event.name}' deploys {min(own)!r}, not {other!r}; is an id that of another?"
@@ -231,20 +232,21 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
         if own and other in event.name
         and not any(name in event.name or other in name for name in own)
     ]
-    limited = _limited(config)
+    limited = with_limits(config)
     own: dict[Any, str] = {
         limit: f"'{engine.name}' is lit only with"
         for engine in config.engines for limit in engine.limits
     }
     waits = [
-        (own.get(leaf, f"event '{event.name}' waits for"), leaf)
+        (own.get(leaf, f"event '{event.name}' waits for"), leaf,
+         _LEAST_CHARGE_MS if event.deploys else _LEAST_TIME_MS)
         for event in config.events for leaf in comparisons(event.condition)
     ]
     seconds = sorted({
         f"{who} '{leaf}', times are in ms: write {1e3 * leaf.threshold:g} for {leaf.threshold:g} s"
-        for who, leaf in waits
+        for who, leaf, least in waits
         if isinstance(leaf, (LessThan, MoreThan)) and leaf.variable.startswith('TimeSince')
-        and 0.0 < leaf.threshold < _LEAST_TIME_MS
+        and 0.0 < leaf.threshold < least
     })
     unlit = [
         f"event '{event.name}' can never light its engine: {reason}"
@@ -260,7 +262,7 @@ def doubtful_events(config: FlightConfig, source: str) -> list[str]:
     ]
 
 
-def _limited(config: FlightConfig) -> list[EventSpec]:
+def with_limits(config: FlightConfig) -> list[EventSpec]:
     """Return the events, each with the limits of the engines that it lights."""
     return [
         replace(event, condition=All((event.condition, *(
@@ -272,25 +274,11 @@ def _limited(config: FlightConfig) -> list[EventSpec]:
 
 def why_unlit(config: FlightConfig) -> str | None:
     """Return why no event lights an engine on the pad after its ignition, None if one may."""
-    never = {event.id: why for event, why in never_fires(_limited(config), 'sensors', is_pad=True)}
+    events = with_limits(config)
+    never = {event.id: why for event, why in never_fires(events, 'sensors', is_pad=True)}
     first = [event.id for event in config.events if event.ignites and event.follows_ignition
              and Phase.LAUNCH.value in (event.phases or (Phase.LAUNCH.value,))]
     return '; '.join(never[i] for i in first) if never.keys() >= {*first} else None
-
-
-def timed_charges(config: FlightConfig, end: float) -> Iterator[tuple[EventSpec, list[str]]]:
-    """Yield events that may deploy in a climb until a time [s] by timers alone, and what.
-
-    `doubtful_events` has those that may at once.
-    """
-    in_climb = functools.partial(never_fires, config.events, 'sensors', is_climb=True)
-    late, never = ({event.id for event, _ in found}
-                   for found in (in_climb(), in_climb(longest_ms=1e3 * end)))
-    for event in config.events:
-        is_timed = not any(leaf.variable in _VECTORS for leaf in comparisons(event.condition))
-        if is_timed and event.id in late - never:
-            yield event, [config.deployers[each.target].name for each in event.actions
-                          if each.deploys]
 
 
 def _unfired(config: FlightConfig) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -67,6 +66,9 @@ _CHUTES, _AREAS = 'parachutes.names', 'parachutes.drag_area'
 _TIMER, _LOCKOUT = 'flight.max_ascent_time', 'flight.min_ascent_time'
 _NOSE, _UP = 'flight.nose', (0.0, 0.0, 1.0)  # direction in which engines push, and its default
 _ALONG = 0.9  # least cosine between it and the thrust of engines
+_SOON, _LATE = 0.85, 2.0  # of a climb: share of it, and time after it [s], in which an apogee is
+_FAST = 40.0  # least upward speed at which no parachute is opened [m/s]
+_HARD = 1.5  # least touchdown that is too fast, over that by open canopies
 _SAME_PAD = 100.0  # largest difference in altitude of one pad [m]
 _DEEPEST = 100.0  # least ratio of thrusts that is a fault; engines do not throttle to a tenth
 _SIMULATED = '; silence it where the robot is never simulated: <silenced>body</silenced>'
@@ -432,15 +434,17 @@ def _warn_of_robot(description: Description, blocks: list[ActuatorSpec], report:
         report.warn(description.place_of(note), note)
     file = report.file
     sources = sources_of(description.text, blocks, file.of)
+    before = len(report.warnings)
     _warn_of_sources(sources, description.place_of, report)
     if file.of(BODY):
-        _warn_of_flight(sources.layout, file, report)
+        # Numbers in doubt give no flight.
+        _warn_of_flight(sources.layout, file, report, len(report.warnings) == before)
 
 
-def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> None:
+def _warn_of_flight(
+    robot: RobotLayout, file: ParameterFile, report: Report, is_sure: bool
+) -> None:
     """Warn if the flight computer or a nozzle of a file does not fit the flight of the body."""
-    from propulsion_ros.rml.config import timed_charges
-
     site, flight = robot.params.site_altitude, file.of(FLIGHT)
     config = _flight_config(flight)
     pads = [(group.name, group.params.site_altitude) for group in robot.groups
@@ -463,14 +467,6 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
-    # The first engine burns at least until the first end.
-    climb = max(flight.get(_LOCKOUT, 0.0), min(filter(math.isfinite, ends.values()), default=0.0))
-    for event, fired in timed_charges(config, climb) if config else ():
-        if {*fired} & {*robot.parachutes.names}:
-            report.warn(file.place_of(FLIGHT, 'config_file'), (
-                f"{FLIGHT}: event '{event.name}' opens {fired[0]!r} in the climb: '{event}', and "
-                f'no apogee is expected before {climb:.3g} s'
-            ))
     for key, names, why in (
         (_TIMER, ends, 'it opens parachutes in the climb'),
         (_LOCKOUT, stages, 'an apogee before that may be believed'),
@@ -481,6 +477,55 @@ def _warn_of_flight(robot: RobotLayout, file: ParameterFile, report: Report) -> 
             report.warn(file.place_of(FLIGHT, key), f'{FLIGHT}: {key} is {timer:g} s, and '
                         f'{early[0]!r} burns until {ends[early[0]]:.3g} s after liftoff: {why}')
             return
+    for node, key, text in _missed(robot, config, flight) if config and is_sure else ():
+        report.warn(file.place_of(node, key), f'{node}: {text}')
+
+
+def _missed(
+    robot: RobotLayout, config: Any, flight: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield node, key and line of what goes wrong in a flight straight up and down."""
+    from propulsion_ros.flight.events.conditions import MoreThan, comparisons
+    from propulsion_ros.graph.straight_flight import straight_flight
+    from propulsion_ros.rml.config import HIGHEST
+
+    timer, lockout = (flight.get(key, 0.0) for key in (_TIMER, _LOCKOUT))
+    flown = straight_flight(robot, config, lockout)
+    if flown is None:
+        return
+    fired = {config.deployers[each.target].name: event for event in config.events
+             for each in event.actions if each.deploys}
+    soon = [(name, climb) for name, climb in flown.opened.items()
+            if climb > _FAST and name in robot.parachutes.names]
+    for name, climb in soon:
+        yield FLIGHT, 'config_file', (
+            f"event '{fired[name].name}' opens {name!r} in the climb, at {climb:.3g} m/s: "
+            f"'{fired[name]}'")
+        return
+    climbs = f'and straight up it climbs for {flown.climb_time:.3g} s, to {flown.apogee:.4g} m'
+    for name in flown.unlit:
+        yield FLIGHT, 'config_file', f'no event lights {name!r} in its flight, {climbs}'
+        return
+    if 0.0 < timer < _SOON * flown.climb_time:
+        yield FLIGHT, _TIMER, f'{_TIMER} is {timer:g} s, {climbs}: it opens parachutes in the climb'
+    elif lockout > flown.climb_time + _LATE:
+        yield FLIGHT, _LOCKOUT, f'{_LOCKOUT} is {lockout:g} s, {climbs}: its apogee is not believed'
+    for event in config.events:
+        high = [leaf for leaf in comparisons(event.condition) if isinstance(leaf, MoreThan)
+                and (leaf.variable, leaf.component) == ('Position', 2)
+                and flown.apogee < -leaf.threshold <= HIGHEST]
+        if event.deploys and high:
+            yield FLIGHT, 'config_file', (
+                f"event '{event.name}' has the limit '{high[0]}', {climbs}: write a height in m")
+    packed = [name for name in robot.parachutes.names if name in {*fired} - {*flown.opened}]
+    if packed:
+        yield BODY, _CHUTES, (
+            f"{packed[0]!r} is still packed as it comes down, by event '{fired[packed[0]].name}': "
+            f"'{fired[packed[0]]}', {climbs}")
+    elif {*flown.opened} >= {*robot.parachutes.names} and flown.touchdown > _HARD * flown.slowest:
+        yield BODY, _CHUTES, (
+            f'it comes down at {flown.touchdown:.3g} m/s, and would at {flown.slowest:.3g} m/s by '
+            'all its canopies; see heights of events, delays, and parachutes.canopy')
 
 
 def _flight_config(flight: Mapping[str, Any]) -> Any:

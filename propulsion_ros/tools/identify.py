@@ -133,7 +133,9 @@ def _table(result: Result) -> Iterator[str]:
     ):
         value, sd = each['value'], each['sd']
         verdict = 'not identified' if value is None else 'known'
-        if value is not None and (sd is None or sd > _WEAK * sizes[name]):
+        # Parts of a recording that contradict each other know it as little as noise.
+        least = max(sd or 0.0, each['sd_of_parts'] or 0.0)
+        if value is not None and (sd is None or least > _WEAK * sizes[name]):
             verdict = 'weakly known'
         if name in held and value is not None:
             verdict = 'at its bound'

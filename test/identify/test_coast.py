@@ -13,11 +13,16 @@ from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
 from propulsion_ros.settings.errors import ConfigError
+from propulsion_ros.tools.identify import _table
 
 MASS = '<inertial><mass value="{}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
 
 
-def fitted(tmp_path, log, mass, site=0.0, output=None):
+def fitted(*args, **kwargs):
+    return result_of(*args, **kwargs).report
+
+
+def result_of(tmp_path, log, mass, site=0.0, output=None):
     model, params = tmp_path / 'rocket.urdf', tmp_path / 'rocket.yaml'
     inertial = f'{MASS.format(mass)}</inertial>' if mass else ''
     model.write_text(f'<robot name="r"><link name="base_link">{inertial}</link></robot>')
@@ -31,7 +36,7 @@ def fitted(tmp_path, log, mass, site=0.0, output=None):
     result = session.run()
     if output is not None:
         session.write(output, result)
-    return result.report
+    return result
 
 
 @pytest.fixture
@@ -63,6 +68,15 @@ def test_a_known_drag_area_is_found(coast, tmp_path):
     text = (tmp_path / 'fitted.yaml').read_text()
     assert 'body.drag_area: [0.0, 0.0, 0.0' in text
     assert 'belongs into the robot description' not in text
+
+
+@pytest.mark.parametrize(('share', 'verdict'), [(0.1, 'known'), (1.05, 'weakly known')])
+def test_parts_that_contradict_each_other_know_it_weakly(coast, tmp_path, share, verdict):
+    result = result_of(tmp_path, coast, 20.0)
+    estimate = result.report['estimates']['body.drag_area']
+    estimate['sd_of_parts'] = share * estimate['value']
+    line = next(line for line in _table(result) if line.startswith('body.drag_area'))
+    assert re.split(r'\s{2,}', line)[-1] == verdict
 
 
 def test_a_log_in_feet_is_doubted(coast, tmp_path):

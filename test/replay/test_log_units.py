@@ -81,6 +81,13 @@ def test_two_columns_are_judged_at_once():
     assert 'in g, write' in second
 
 
+def test_a_unit_that_explains_nothing_is_not_named():
+    """Centimetres a second were told to be kilometres an hour."""
+    (found,) = doubts_of(s._replace(velocity=100.0 * s.velocity) for s in flight())
+    assert found.startswith('vz_mps is off')
+    assert 'in no unit it is near; is it of another column?' in found
+
+
 def test_times_that_repeat_are_counted():
     whole = [s._replace(stamp_ns=s.stamp_ns // 10**9 * 10**9) for s in flight()]
     assert any('time_s repeats that of the row before in 266 of 280 rows' in each

@@ -40,13 +40,16 @@ class FlightParams:
         doc='time since motion was last seen after which silent sensors refuse no reset',
     )
     ask_again_time: float = quantity(
-        5.0, 's', above=0.0, doc='within which a request of consequence must be made twice'
+        5.0, 's', above=0.0, usual=(1.0, 2500.0),
+        doc='within which a request of consequence must be made twice',
     )
     sample_timeout: float = quantity(
-        1.0, 's', above=0.0, doc='age beyond which the last sample no longer shows the vehicle'
+        1.0, 's', above=0.0, usual=(0.1, 500.0),
+        doc='age beyond which the last sample no longer shows the vehicle',
     )
     longest_step: float = quantity(
-        2.0, 's', above=0.0, doc='no gap between two stamps counts for more than this'
+        2.0, 's', above=0.0, usual=(0.1, 1000.0),
+        doc='no gap between two stamps counts for more than this',
     )
     nose: FloatArray = quantity(
         (0.0, 0.0, 1.0), '', shape=(3,),

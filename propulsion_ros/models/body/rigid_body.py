@@ -171,7 +171,7 @@ class BodyParams:
         'points and constant beyond them; empty: 1',
     )
     temperature_offset: float = quantity(
-        0.0, 'K', lo=-150.0, hi=150.0,
+        0.0, 'K', lo=-150.0, hi=150.0, usual=(0.0, 65.0),
         doc='what the air is warmer than the standard at every height',
     )
     rail_length: float = quantity(
