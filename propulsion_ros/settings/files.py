@@ -134,13 +134,13 @@ def read_text(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict')
     return text.removeprefix('\ufeff').replace('\r\n', '\n').replace('\r', '\n')
 
 
-def read_named(path: str | Path, limit: int = TEXT_LIMIT) -> str:
+def read_named(path: str | Path, limit: int = TEXT_LIMIT, errors: str = 'strict') -> str:
     """Return the text of a file that a setting names; see `read_text`.
 
     An error names the folder in which a relative name was looked for, not that of the setting.
     """
     try:
-        return read_text(path, limit)
+        return read_text(path, limit, errors)
     except SourceError as error:
         if Path(path).is_absolute() or kind_of(path) != ABSENT:
             raise
