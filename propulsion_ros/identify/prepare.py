@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -126,6 +127,9 @@ def prepared(
     return recording, found
 
 
+_LARGE_FORCE = 400.0  # specific force that no vehicle has in the median [m/s^2]
+
+
 def _refuse_units(recording: Recording) -> None:
     """Raise `SourceError` for a specific force in g, and for rates in degrees/s."""
     parts = [recording.measured[key] for key in IMU[:3] if key in recording.measured]
@@ -142,6 +146,12 @@ def _refuse_units(recording: Recording) -> None:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
             f'm/s^2; it looks like g: multiply by 9.80665{factor_hint(recording, IMU[:3], 9.80665)}'
+        )
+    if size > _LARGE_FORCE:
+        factor = 10.0**-round(math.log10(size / 9.8))
+        raise SourceError(
+            recording.name, f'accel: its size is {size:.4g} in the median, expected about 9.8 '
+            f'm/s^2; is it in mg, cm/s^2 or mm/s^2?{factor_hint(recording, IMU[:3], factor)}'
         )
     gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)
