@@ -322,7 +322,8 @@ RULES = (
         r.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
     ), remedy='ampere-hours, and watts per N^1.5?'),
     Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, r.of_rows(
-        r.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
+        r.batteries, 'batteries.starting_charge or batteries.standby_power or '
+        'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
     ), 'the largest thrust', 'ohms, and volts of the pack?'),
     *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, r.of_rows(
         r.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
