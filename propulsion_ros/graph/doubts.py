@@ -70,7 +70,7 @@ class Rule:
     def fits(self, number: float, of: float = 1.0) -> bool:
         """Whether a number is usual or unknown."""
         return math.isnan(number * of) or any(
-            low * of <= number <= high * of
+            low * of <= number and (high == _ENDLESS or number <= high * of)
             for low, high in zip(self.usual[::2], self.usual[1::2], strict=True)
         )
 
@@ -322,7 +322,8 @@ RULES = (
         r.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
     ), remedy='ampere-hours, and watts per N^1.5?'),
     Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, r.of_rows(
-        r.batteries, 'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
+        r.batteries, 'batteries.starting_charge or batteries.standby_power or '
+        'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
     ), 'the largest thrust', 'ohms, and volts of the pack?'),
     *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, r.of_rows(
         r.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
@@ -368,9 +369,10 @@ RULES = (
     *(Rule('extent', 'lies {} from its centre', (least, 1.5), 'm', 'boxes have 0.58', find,
            'its shapes', 'are ixx, iyy and izz in kg m^2, of this mass, and in this order?')
       for least, find in ((n.NEAREST, n.outside), (0.0, partial(n.outside, is_main=False)))),
-    Rule('aspect', 'is {} times as long as its chord', (0.3, _ENDLESS), '', _SHAPE, r.of_rows(
-        r.surfaces, 'lifting_surface.span_length', lambda s: s.span_length / s.chord_length,
-    ), remedy='are chord_length and span_length swapped?'),
+    Rule('aspect', 'is {} times as long as its chord', (0.3, 60.0), '', _SHAPE, r.of_rows(
+        r.surfaces, 'lifting_surface.span_length or lifting_surface.chord_length',
+        lambda s: s.span_length / s.chord_length,
+    ), remedy='are chord_length and span_length swapped, or is one not in m?'),
     Rule('aspect', 'is {}', (0.5, 2.0), 'm', _SHAPE, p.planforms, 'the shape of its link',
          'are two lengths swapped?'),
     Rule('acceleration', 'are pushed by {}', (1e-6, 3000.0), 'N', 'm/s^2: ion engines to '
@@ -417,12 +419,12 @@ RULES = (
              a.advance_coefficient, -2.0 * math.pi * a.thrust_coefficient / (
                  a.advance_coefficient * (1.0 - a.wake_fraction)), np.nan,
          )), remedy='is its sign wrong, or that of thrust_coefficient, or is it per turn?'),
-    Rule('spin', 'has an inertia of {}', (0.0, 1.0), 'kg m^2', _USE,
+    Rule('spin', 'has an inertia of {}', (0.0, 0.1), 'kg m^2', _USE,
          r.of_rows(p.spinning, 'rotor_inertia', lambda s: s.rotor_inertia, lambda s: s.whole),
-         "the robot's"),
-    Rule('drag', 'drags by {} at 1 m/s', (0.0, 0.3), 'N', _USE, r.of_rows(
-        p.spinning, 'rotor_drag_coefficient', lambda s: s.drag, lambda s: s.thrust
-    ), 'its thrust', 'of speeds in rad/s and m/s?'),
+         'the mass at its tips'),
+    *(Rule('drag', 'is changed by {} at 1 m/s', (0.0, 0.3), 'N', _USE, r.of_rows(
+        p.spinning, key, attrgetter(f'by_{key}'), lambda s: s.thrust
+    ), 'its thrust', 'of speeds in rad/s and m/s?') for key in p.IN_STREAM),
     Rule('reach', 'has no largest thrust', (0.0, 0.0), '', _USE, n.endless,
          remedy='give max_command or max_thrust'),
     Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
@@ -439,6 +441,9 @@ RULES = (
     Rule('reach', 'gets {} by its curve in neutral', (0.0, 0.05), 'N', _USE, r.of_rows(
         p.ends, 'esc_curve', lambda e: e.neutral, lambda e: e.full
     ), 'that at full throttle', 'neutral is throttle 0, or 0.5 with reverse'),
+    Rule('reach', 'gets {} by its curve at rest', (0.0, 0.25), 'N', _USE, r.of_rows(
+        p.ends, 'thrust_curve', lambda e: e.resting, lambda e: e.forth
+    ), 'its largest thrust', 'N over rad/s; is thrust_curve_kind table missing?'),
     Rule('reach', 'pushes only beyond {}', (0.0, 0.25), 'N', _USE, r.of_rows(
         p.ends, 'thrust_deadband', lambda e: e.thrust_deadband, lambda e: e.forth
     ), 'its largest thrust'),
@@ -548,6 +553,8 @@ RULES = (
          p.dry_propellers, remedy='is a sign in its <origin> wrong?'),
     Rule('start', '{} from where it floats', (0.0, 0.5), 'm', 'it falls, or is thrown up',
          p.starts, 'the height of its hulls', 'see afloat in check --show'),
+    Rule('start', '{} below ground_height', (-_ENDLESS, 1.0), 'm', _SHAPE, p.buried,
+         'the size of the robot', 'is it a height in the world, in m?'),
     Rule('start', '{} above the water', (-_ENDLESS, 1.0), 'm', _SHAPE,
          p.submerged_starts, 'the size of the robot', 'z is up: write it below 0'),
     Rule('start', '{} above the ground', (-_ENDLESS, 1.0), 'm', _SHAPE, p.rail_starts,

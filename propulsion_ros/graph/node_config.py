@@ -17,7 +17,7 @@ from propulsion_ros.graph.family_params import (
     loop_params_of,
     node_kind_of,
 )
-from propulsion_ros.loops.actuator_loop import LoopParams, names_off
+from propulsion_ros.loops.actuator_loop import LoopParams, actuators_off, names_off
 from propulsion_ros.loops.ports import GivenParameters, Parameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.common.allocation import VECTORED, Allocator
@@ -369,7 +369,8 @@ def check_allocator(
     own, setting = _read_given(node, AllocatorNodeParams, given, spec, faults)
     if not setting.has_faults(faults):
         with faults.kept():
-            allocator_of(own, setting)
+            family, _ = allocator_of(own, setting)
+            actuators_off(setting.build(LoopParams), family)
 
 
 def build_family(

@@ -36,6 +36,7 @@ from propulsion_ros.models.common.esc import esc_of
 from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
+from propulsion_ros.models.rotors.speed_curve import curve_of
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.quantity import FloatArray
@@ -49,6 +50,7 @@ _WITH_DENSITY = ('propeller', 'four_quadrant')
 _SPEED = 10.0  # speed of a flow for a test of stability [m/s]
 _FLOW = 0.02  # angle of that flow to the side [rad]
 _ASKEW = 0.5  # with a smaller component, an axis is across the mean chord
+_UPRIGHT = 0.99  # a rotor with a larger upward component lifts
 _STRAIGHT = 0.9  # unit vectors whose mean is longer go one way
 _FLAT = 0.3  # least size of a box along any axis, over its diagonal
 _ACROSS = 0.5 * math.pi  # deflection at which a force is across its first direction [rad]
@@ -56,6 +58,13 @@ _LARGEST_SWING = 0.8  # largest deflection of engines, that of verniers [rad]
 _USUAL_SWING = 0.175  # usual deflection of engines in flight [rad]
 _HELD_BY_FINS = 8.0  # least speed at which fins stabilize a rocket [m/s]; 15 is advised
 _GAS = 8.314462618  # molar gas constant [J/(mol K)]
+
+
+IN_STREAM = {
+    'rotor_drag_coefficient': 1, 'inflow_coefficient': 1, 'translational_lift_coefficient': 0,
+    'rolling_moment_coefficient': 1, 'flapping_moment_coefficient': 1,
+}
+"""Coefficients of rotors in moving air, and the power of the rotor speed in their forces."""
 
 
 def _has(params: Any, *keys: str) -> bool:
@@ -94,15 +103,19 @@ def spinning(robot: RobotLayout, group: Group) -> Rows:
         drawn = np.asarray(getattr(params, 'power_constant', 0.0)) * thrust**1.5
         overall = np.where(drawn > 0.0, ideal / drawn, np.nan)
         load = np.where(given > 0.0, thrust / (disk * (radius * speed) ** 2), np.nan)
-        drag = speed * np.asarray(getattr(params, 'rotor_drag_coefficient', 0.0))
+        # A moment counts by its force at the tip.
+        by = {f'by_{key}': np.abs(getattr(params, key, 0.0)) * speed**power / (
+            radius if 'moment' in key else 1.0) for key, power in IN_STREAM.items()}
         tip = radius * speed
-    whole = max(robot.body.moments) if robot.body.is_solid else np.nan
+    # A rotor does not turn as hard as the robot.
+    whole = np.fmin(10.0 * max(robot.body.moments), robot.body.mass * radius**2) if (
+        robot.body.is_solid) else np.nan
     return Rows(
         group.layout.names, params, load=load, tip_in_air=np.nan if in_liquid else tip,
         tip_in_liquid=tip if in_liquid else np.nan,
         speed_in_liquid=np.where(in_liquid & (given == 0.0), speed, np.nan),
         merit=merit, overall=overall, ideal=np.where(given > 0.0, 1.0, 1.5),
-        thrust=thrust, drag=drag, whole=whole,
+        thrust=thrust, whole=whole, **by,
     )
 
 
@@ -114,7 +127,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
     table ``fastest`` is its last speed, ``asked`` the largest commanded speed [rad/s], and
     ``disorder`` the number of its speeds that do not rise. ``full`` is the output of a curve at a
     throttle of 1, ``neutral`` at 0, or at 0.5 of one that pushes both ways, ``needed`` the output
-    that the limit needs [N or rad/s], and ``cut`` the throttle for it, 1 if it is near.
+    that the limit needs [N or rad/s], and ``cut`` the throttle for it, 1 if it is near. ``resting``
+    is the thrust of a curve over the speed at rest [N].
     """
     layout, params = group.layout, group.params
     if not (is_spun(group) and group.has_thrusts):
@@ -148,6 +162,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         # What is beyond may be in another unit.
         cut = (found['full'] > 1.1 * found['needed']) & (found['full'] <= 2.5 * found['needed'])
         found['cut'] = np.where(cut, esc.throttle(found['needed']), 1.0)
+    if bent := curve_of(params) if _has(params, 'thrust_curve_kind') else None:
+        found['resting'] = bent.thrust(np.zeros(len(layout.names)))
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,
@@ -416,7 +432,9 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
             found.append(Number('chord', angle, who, 1.0, 3 * i, group.name))
     is_astern = max((way[0] for way in drives), default=0.0) < -_STRAIGHT
     if is_astern and all(each.value > 90.0 for each in found):
-        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0, 0, robot.pushing[0].name,
+        group = min(robot.pushing, key=lambda each: float(each.matrix[0].min()))
+        found = [Number('axis', 180.0, 'x, which is ahead, ', 1.0,
+                        3 * int(np.argmin(group.matrix[0])), group.name,
                         'turn <axis> of what pushes, or of its joint, round')]
     yield from found
 
@@ -424,9 +442,9 @@ def headings(robot: RobotLayout) -> Iterator[Number]:
 def _drive(robot: RobotLayout, share: float) -> FloatArray:
     """Return the direction that drives a robot, with joints at a share of their range, (3,).
 
-    0 if the thrusts go several ways, or up.
+    0 if the thrusts go several ways, or up. Rotors that lift beside others do not drive.
     """
-    forces = np.zeros((0, 3))
+    forces, lifts = np.zeros((0, 3)), list[bool]()
     for group in robot.pushing:
         matrix = group.matrix
         if family := group.steered:
@@ -435,6 +453,8 @@ def _drive(robot: RobotLayout, share: float) -> FloatArray:
         high, low = (np.nan_to_num(end) for end in (group.layout.highest, group.layout.lowest))
         push = np.maximum(high, 0.0) - np.maximum(-low, 0.0)
         forces = np.vstack([forces, (push * matrix[:3]).T])
+        lifts += (is_in_air(group) & (np.abs(matrix[2]) > _UPRIGHT)).tolist()
+    forces = forces[~np.array(lifts)] if lifts and not all(lifts) else forces
     total = forces.sum(axis=0)
     size = float(np.linalg.norm(total))
     is_one = size > 0.9 * float(np.linalg.norm(forces, axis=1).sum())
@@ -670,6 +690,15 @@ def gravities(robot: RobotLayout) -> Iterator[Number]:
         yield Number('body.gravity', robot.params.gravity, 'gravity is ')
 
 
+def buried(robot: RobotLayout) -> Iterator[Number]:
+    """Yield how far a robot starts below the ground whose effect its rotors have [m]."""
+    for group in robot.groups:
+        ground = getattr(group.params, 'ground_height', 0.0)
+        if ground and np.any(group.params.rotor_radius):
+            depth = ground - float(robot.params.start_position[2])
+            yield Number('ground_height', depth, 'it starts ', size_of(robot), None, group.name)
+
+
 def _is_submerged(robot: RobotLayout) -> bool:
     params = robot.params
     return params.fluid_density > LIQUID and params.displaced_volume > 0.0
@@ -749,7 +778,8 @@ def openings(robot: RobotLayout) -> Iterator[Number]:
 def lags(robot: RobotLayout) -> Iterator[Number]:
     """Yield how far a robot turns within the lag of its steering, at the largest torque [rad].
 
-    That is the lag of rotors in air, or the time of gimbals to their end or to 10 degrees.
+    That is the lag of rotors in air, by a limit the time for a tenth of the way, or the time of
+    gimbals to their end or to 10 degrees.
     """
     if not robot.body.is_solid:
         return
@@ -761,6 +791,12 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
             for i, lag in enumerate(getattr(params, key, ()) if is_in_air(group) else ()):
                 who = f'within the lag of {names[i]} it '
                 yield Number(key, rate * float(lag)**2, who, 1.0, i, group.name)
+        for key, most in (('max_rotor_acceleration', group.speeds),
+                          ('max_thrust_rate', group.layout.highest)):
+            for i, limit in enumerate(getattr(params, key, ()) if is_in_air(group) else ()):
+                lag = 0.1 * float(most[i]) / (limit or math.inf)
+                who = f'while {names[i]} speeds up it '
+                yield Number(key, rate * lag**2, who, 1.0, i, group.name)
         for i, booster in enumerate(params.gimbals.booster if _has(params, 'gimbals') else ()):
             k, end = names.index(booster), min(float(params.gimbals.range[i].max()), _USUAL_SWING)
             fastest = float(params.gimbals.rate_limit[i]) or math.inf

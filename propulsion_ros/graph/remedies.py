@@ -30,7 +30,7 @@ _FAR = 20.0  # least factor between units that usual ranges can distinguish
 _FOLLOWING = {
     'same_place': ('one_sided', 'balance', 'blades', 'uncontrolled', 'mirror'),
     'fluid': ('fin_area',),
-    'impulse': ('propellant', 'burnt'),
+    'impulse': ('propellant', 'burnt'), 'odd_one': ('mirror',),
     'merit': ('weak_battery', 'battery'), 'lag': ('weak_battery',),
     'reach': ('airborne', 'tip_speed', 'hover'),
 }

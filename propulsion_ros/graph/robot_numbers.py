@@ -92,9 +92,10 @@ def odd_ones(robot: RobotLayout) -> Iterator[Number]:
             if _is_of_row(field) and len(getattr(params, field.name)) == len(names)
         }
         ways, counts = np.unique(np.round(group.layout.axis, 3), axis=0, return_counts=True)
-        # Find a rotor that points another way than all others.
+        # Find a rotor that points against all others; one across may push forwards.
         if len(names) == max(counts, default=0) + 1 and is_in_air(group):
-            columns['axis'] = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
+            along = np.round(group.layout.axis @ ways[np.argmax(counts)], 2)
+            columns['axis'] = np.where(along < 0.0, along, 1.0)
         # Find a thruster that points against all others along its line.
         if is_in_liquid(group):
             along = np.round(group.layout.axis @ group.layout.axis.T, 2)
@@ -178,7 +179,8 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
         if family:
             limits = np.clip(family.joint_limits, -math.pi, math.pi)
             ends = [family.carried(group.matrix, end)[:3].T for end in limits]
-        alike = (np.abs(layout.axis @ layout.axis.T) > _ALONG).sum(axis=1)
+        along = layout.axis @ layout.axis.T
+        alike = ((along if is_in_air(group) else np.abs(along)) > _ALONG).sum(axis=1)
         ways = [_MIRROR]
         is_half = group.has_thrusts and not is_in_liquid(group)
         if is_half and all(_at(places, place * _HALF_TURN) for place in places):
@@ -190,13 +192,14 @@ def mirrored(robot: RobotLayout) -> Iterator[Number]:
                 k = next(iter(_at(places, place * way)), i)
                 if k < i:
                     images = [end[each] * way for each in _at(places, place * way) for end in ends]
-                    along = np.array([end[i] for end in ends]) @ np.array(images).T
+                    near = np.array([end[i] for end in ends]) @ np.array(images).T
                     # An actuator that pushes both ways may be either way round.
-                    worst = float((along if family else np.abs(along)).max(axis=1).min())
+                    is_one_way = family or (is_in_air(group) and layout.lowest[i] >= 0.0)
+                    worst = float((near if is_one_way else np.abs(near)).max(axis=1).min())
                     # Name the one that fewer others are like.
                     odd, other = (i, k) if alike[i] <= alike[k] else (k, i)
                     who = f'from the mirror image of {layout.names[other]}, {layout.names[odd]} is '
-                    angle = math.degrees(math.acos(min(worst, 1.0)))
+                    angle = math.degrees(math.acos(min(max(worst, -1.0), 1.0)))
                     rows.append(Number('axis or chord', angle, who, 1.0, 3 * odd, group.name))
             found.append(rows)
         yield from min(found, key=lambda rows: max((each.value for each in rows), default=0.0))
@@ -691,16 +694,23 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest upward force of a robot that must hover [N], over its weight.
 
     Without ``expects`` it must if all actuators are rotors whose joint thrust is along z, or if
-    they push it down strongly enough to lift it.
+    they push it down strongly enough to lift it. Where wings, or thrusts that joints turn, may
+    carry it, only rotors along z count, three or more of them.
     """
-    weight = robot.body.mass * robot.params.gravity
+    weight, upwards = robot.body.mass * robot.params.gravity, matrix_of_rpy(robot.params.start_rpy)
     pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
+    is_lifter = np.abs(upwards[2] @ pushes) > _ALONG * np.linalg.norm(pushes, axis=0)
+    if is_lifted := _is_carried(robot) and is_lifter.sum() >= FEW and all(
+        is_in_air(group) or group.family.facts.force == LIFT for group in robot.groups
+    ):
+        pushes = pushes[:, is_lifter]
     most = float(np.linalg.norm(pushes, axis=0).sum())
-    up = float(matrix_of_rpy(robot.params.start_rpy)[2] @ pushes.sum(axis=1))
+    up = float(upwards[2] @ pushes.sum(axis=1))
     # Thrusts to the side do not count: they compensate a torque, as that of a tail rotor does.
     ahead = float(np.linalg.norm(pushes[[0, 2]].sum(axis=1)))
     is_along = abs(up) > max(_ALONG * ahead, 0.1 * most)
-    is_expected, is_free = 'hover' in robot.expects, robot.body.mass and not _is_carried(robot)
+    is_expected = 'hover' in robot.expects
+    is_free = robot.body.mass and (is_lifted or not _is_carried(robot))
     if up < -_ACROSS * most and is_along and most > weight and (is_expected or is_free):
         yield Number('axis', up, 'its actuators alone ', weight, 0, robot.groups[0].name,
                      'all push down; turn <axis>, or rpy in <origin> of their joints')
@@ -708,9 +718,10 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
         yield Number('robot', robot.extremes[1][2], (
             f'hover is expected, with a thrust to weight of {robot.thrust_to_weight:.3g}: all '
         ), weight)
-    elif is_free and is_along and up > 0.0 and all(map(is_in_air, robot.groups)):
+    elif is_free and is_along and up > 0.0 and (is_lifted or all(map(is_in_air, robot.groups))):
         across = ' and '.join(name for group in robot.groups for name, axis in zip(
-            group.layout.names, group.layout.axis, strict=True) if abs(axis[2]) < _ACROSS)
+            group.layout.names, group.layout.axis, strict=True
+        ) if abs(axis[2]) < _ACROSS and not is_lifted)
         yield Number(
             _MAKERS, up, 'its actuators alone ', weight, 0, robot.groups[0].name,
             across and f'what pushes across is {across}: turn <axis>, or rpy in its <origin>',

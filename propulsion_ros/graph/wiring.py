@@ -442,6 +442,12 @@ def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -
             options.vehicle or next(iter(VEHICLES)), simulated, options.model or '', options.replay,
             drawn_with, simulation, options.allocate,
         )
+    unread = [] if options.simulate else [
+        key for key in ('wait_for', *SETTINGS) if getattr(options, key)]
+    if unread:
+        raise ConfigError(unread[0], (
+            'is of the simulated body: add --simulate, to a launch file simulate:=true'
+        ))
     return robot_graph(
         options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with,
         simulation if options.simulate else None,

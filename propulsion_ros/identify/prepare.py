@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -45,6 +46,7 @@ _SMALL = 1e-3  # share of the largest command that counts as 0
 _BRIEF = 0.01  # longest span that is left out silently [s]
 _IN_G = 0.3, 3.0  # range of a median specific force that is in g
 _AWAY = 0.5  # mean of a specific force over its size below which gravity was taken away
+_LARGE_FORCE = 400.0  # specific force that no vehicle has in the median [m/s^2]
 _OFF_G = 0.02  # relative error of gravity at rest that is reported
 
 
@@ -162,6 +164,12 @@ def _refuse_units(recording: Recording) -> None:
         raise SourceError(
             recording.name, f'accel: its size is {size:.3g} in the median, expected about 9.8 '
             f'm/s^2; it looks like g: multiply by 9.80665{factor_hint(recording, IMU[:3], 9.80665)}'
+        )
+    if size > _LARGE_FORCE:
+        factor = 10.0**-round(math.log10(size / 9.8))
+        raise SourceError(
+            recording.name, f'accel: its size is {size:.4g} in the median, expected about 9.8 '
+            f'm/s^2; is it in mg, cm/s^2 or mm/s^2?{factor_hint(recording, IMU[:3], factor)}'
         )
     gyro = [recording.measured[key] for key in IMU[3:] if key in recording.measured]
     fast = max((float(np.percentile(np.abs(part.value), 90)) for part in gyro), default=0.0)

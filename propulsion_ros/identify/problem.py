@@ -106,11 +106,12 @@ class Problem:
         # Some quantities of a state have one sample, or none in the spans that are compared.
         self.channels = [each for each in self._channels() if len(each.time) > 1]
         if not self.channels:
-            raise SourceError(
-                setup.recording.name, f'has nothing measured for --measured {setup.kind} twice or '
-                'more after the first second; found: '
-                f'{", ".join(setup.recording.measured) or "none"}'
-            )
+            recording = setup.recording
+            raise SourceError(recording.name, '; '.join([
+                f'has nothing measured for --measured {setup.kind} twice or more after the first '
+                f'second; found: {", ".join(recording.measured) or "none"}, over '
+                f'{recording.end:.3g} s, expected stamps in seconds that rise', *recording.notes,
+            ]))
         self._ticks, self._time = self._made_ticks(_LONGEST_TICK)
         self.weights = [1.0 / self._spread(each.value) for each in self.channels]
 

@@ -233,6 +233,12 @@ def _of_table(path: Path, names: Names) -> Recording:
             f'{np.count_nonzero(~forward)} rows are no later than the row before, the first at '
             f'{stamp[~forward][0]:.6f} s: left out'
         )
+    unread = [name for name, key in names.known.items() if key not in keys]
+    notes += [
+        f'column {column!r} is not read{near}'
+        for column, key in zip(columns[1:], keys, strict=True)
+        if not key and (near := suggestion(column, unread))
+    ]
     values = values[forward]
     begin = float(values[0, 0])
     time = values[:, 0] - begin

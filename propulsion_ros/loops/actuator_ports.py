@@ -61,6 +61,8 @@ _MOST = 1e9  # larger commands are not counted
 # a limit above `_LARGE` [N]. By field: that share, and the unit of a command.
 _SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
+_LASTING_NS = 1_000_000_000
+"""Time after which commands below 0 that push nothing are no transient [ns]."""
 MOST_AHEAD_NS = 100_000_000
 """Largest lead of a command's stamp over the clock of a robot [ns]."""
 
@@ -71,6 +73,12 @@ ADAPTERS: Mapping[str, str] = {
 }
 """Message type of each additional form of commands."""
 OF_AUTOPILOTS = frozenset({'px4_motors', 'px4_servos', 'mavros_rc_out'})
+
+
+def several_publishers(count: int, topic: str, what: str = 'command') -> str:
+    """Return the line on several publishers of what one alone should send."""
+    return (f'{count} publishers of {topic}: each {what} holds until that of another one; stop '
+            'all but one')
 
 
 class ActuatorPorts(StampedPorts):
@@ -118,6 +126,7 @@ class ActuatorPorts(StampedPorts):
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
         self._was_far, self._most = False, 0.0
+        self._has_pushed, self._turned_ns = False, 0
         self._is_effort = np.array([each == 'effort' for each in family.command_fields])
         self._asked, self._done = np.zeros((2, len(family.command_names)))
         self._followed = _followed_columns(family)
@@ -126,7 +135,7 @@ class ActuatorPorts(StampedPorts):
         self._world_frame = ''
         self._started_ns: int | None = None
         self._joint_publishers = 0
-        self._has_several = False
+        self._several = set[str]()
         # Others push at rest too.
         self._is_lift = family.facts.force == LIFT
         self._is_complete = publish_joint_states
@@ -480,8 +489,12 @@ class ActuatorPorts(StampedPorts):
         if output.thrusts is not None:
             self._most = max(self._most, float(np.abs(output.thrusts).max(initial=0.0)))
         self._compare(output)
-        # Commands that push nothing may be intended, so there is no warning of these.
-        if not self._was_far and (line := self._far_commands()).startswith('every'):
+        # Commands that push nothing may be intended, unless they last before any has pushed.
+        line = '' if self._was_far else self._far_commands()
+        self._has_pushed |= bool(np.any(output.thrusts))
+        is_turned = line.endswith('sign wrong?') and not self._has_pushed
+        self._turned_ns = (self._turned_ns or stamp_ns) if is_turned else 0
+        if line.startswith('every') or (is_turned and stamp_ns - self._turned_ns >= _LASTING_NS):
             self._was_far = True
             self._host.log('warn', line)
         tanks = output.tanks
@@ -634,15 +647,21 @@ class ActuatorPorts(StampedPorts):
         ``others`` do not publish by ROS.
         """
         host, topic = self._host, self.ports[0].topic
+        for port in () if host.follows_links else self.ports[1:]:
+            source = self._source_of.get(port.topic)
+            if source in (ODOMETRY, CURRENT) and (count := host.publishers_of(port.topic)) > 1 and (
+                    port.topic not in self._several):
+                self._several.add(port.topic)
+                name = host.resolve_topic_name(port.topic)
+                host.log('warn', several_publishers(count, name, 'message'))
         # An allocator, which is idle beside other commands, subscribes to the effectiveness.
         idle = host.subscriptions_to(self._effectiveness) if (
             self._effectiveness in self.outlets) else 0
         count = host.publishers_of(topic) - idle + others
         # What others publish is for all actuators.
-        if count > 1 and (others or self._reader.is_whole) and not self._has_several:
-            self._has_several = True
-            host.log('warn', f'{count} publishers of {host.resolve_topic_name(topic)}: each command'
-                     ' holds until that of another one; stop all but one')
+        if count > 1 and (others or self._reader.is_whole) and topic not in self._several:
+            self._several.add(topic)
+            host.log('warn', several_publishers(count, host.resolve_topic_name(topic)))
 
     def health(self) -> Iterator[Health]:
         """Yield the state of the actuators: stale commands, limits met, refused inputs."""

@@ -396,6 +396,11 @@ class StampedPorts:
         if counts['other_time']:
             return values, WARN, 'inputs of another time were not taken'
         if self._has_clock and inputs.clock_ns is None and inputs.waiting:
+            if not self._host.publishers_of('/clock'):
+                self._host.complain('no_clock', (
+                    'inputs wait for time: /clock has no publisher; start the simulation, or set '
+                    'use_sim_time false'
+                ))
             return values, WARN, 'inputs wait for a clock that has not come yet'
         if not counts[COMMAND]:
             ports = [port for port in self.ports if self._source_of.get(port.topic) == COMMAND]

@@ -126,6 +126,10 @@ def read_result(place: str, name: str, given: Any) -> Result:
     for key, value in numbers.items():
         if not is_number(value):
             raise SourceError(place, f'{key}: expected a number, got {value!r}')
+    if numbers.get('from', -math.inf) > numbers.get('to', math.inf):
+        raise SourceError(
+            place, f"from: expected at most to, {numbers['to']} s, got {numbers['from']}"
+        )
     return Result(
         name, takes[0], topic.strip('/'), part, float(numbers.get('from', -math.inf)),
         float(numbers.get('to', math.inf)), float(numbers.get('minus', 0.0)),

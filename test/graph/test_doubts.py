@@ -382,3 +382,15 @@ def test_places_in_cm_are_met_with_what_to_write(tmp_path):
     (line,) = warnings_of(path)
     assert 'position: rotor_1' in line
     assert 'if that is in cm, write 0.2598' in line
+
+
+def test_a_pusher_and_a_robot_without_weight_are_right(tmp_path):
+    """Four rotors that lift and an equal one across, where nothing weighs."""
+    path, settings = tmp_path / 'robot.urdf', tmp_path / 'robot.yaml'
+    path.write_text(TEXTS['quadrotor'].replace('</plugin>', (
+        '<rotor name="push"> <link>base_link</link> <axis>1 0 0</axis> <max_thrust>8</max_thrust> '
+        '<motor_constant>1e-5</motor_constant> <moment_constant>0.016</moment_constant> '
+        '<time_constant_up>0.05</time_constant_up> <battery>pack</battery> </rotor> </plugin>'
+    )))
+    settings.write_text('vehicle:\n  ros__parameters:\n    body.gravity: 0.0\n')
+    assert check_file(settings, path).warnings == []

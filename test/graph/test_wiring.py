@@ -71,6 +71,17 @@ LIFTER = (Path(__file__).parents[2] / 'examples/hexacopter/hexacopter.urdf').rea
 ).replace('name="rotors">', 'name="lift"><family>rotors</family>')
 
 
+@pytest.mark.parametrize('words', [
+    ['--duration', '3'], ['--wait-for', 'rotors/command'], ['--real-time-factor', '2'],
+])
+def test_what_is_of_the_simulated_body_is_refused_without_one(tmp_path, words):
+    """It was ignored without a word."""
+    model = tmp_path / 'lifter.urdf'
+    model.write_text(LIFTER)
+    with pytest.raises(ConfigError, match='is of the simulated body: add --simulate, to a launch'):
+        checked_graph(['--model', str(model), *words], [])
+
+
 @pytest.mark.parametrize(('sections', 'namespace', 'line'), [
     pytest.param(['/**/lift_allocator', '/**/rotors'], '', 4, id='its family'),
     pytest.param(['/a/rotors'], 'a', 1, id='in a namespace'),

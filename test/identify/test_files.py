@@ -300,6 +300,14 @@ def test_a_table_that_is_none_is_refused(text, problem, tmp_path):
         read_recording(path, Names({'left': 'velocity'}, ('left',)))
 
 
+def test_a_column_whose_name_is_nearly_right_is_named(tmp_path):
+    """It was left out without a word."""
+    path = tmp_path / 'a.csv'
+    path.write_text('stamp,left.velocity,acel_x,battery\n0,1,0,16\n2,2,0,16\n')
+    recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
+    assert recording.notes == ("column 'acel_x' is not read, did you mean 'accel_x'?",)
+
+
 def test_rows_that_go_back_are_left_out_and_counted(tmp_path):
     path = tmp_path / 'a.csv'
     path.write_text('stamp,left.velocity\n0,1\n2,2\n1,3\n3,4\n')

@@ -83,11 +83,17 @@ def test_a_good_flight_has_no_doubts_but_that_of_its_offset(flight, tmp_path):
 
 @pytest.mark.parametrize(('name', 'factor', 'words'), [
     ('accel_z', 1.0 / 9.80665, r'looks like g: .*; give identify: factors.accel_x: 9\.80665, '),
+    ('accel_z', 100.0, r'is it in mg, cm/s\^2 or mm/s\^2\?; give identify: factors.accel_x: 0\.01'),
     ('gyro_x', 57.3, r'looks like degrees/s: .*; give identify: factors.gyro_x: 0\.0174533, '),
 ])
 def test_g_and_degrees_are_refused(flight, tmp_path, name, factor, words):
     with pytest.raises(ConfigError, match=words):
         report_of(written(tmp_path / 'a.csv', {**flight, name: flight[name] * factor}))
+
+
+def test_stamps_that_fall_are_why_nothing_is_left(flight, tmp_path):
+    with pytest.raises(ConfigError, match=r'expected stamps in seconds that rise; \d+ rows are no'):
+        report_of(written(tmp_path / 'a.csv', {**flight, 'stamp': -flight['stamp']}))
 
 
 def test_what_is_wrong_with_the_input_is_known_before_the_fit(flight, tmp_path):

@@ -76,7 +76,7 @@ def test_curves_that_differ_are_not_fitted_as_one(key, kind):
     curves = ['0 0 1 9', '0 0 1 4', '0 0 1 9'] if kind == 'table' else ['0 9', '0 4', '0 9']
     with pytest.raises(SourceError, match=fr'got 2; for one each fit rotors.{key}\[\*\]'):
         free_of([key], {
-            **PAIR, 'thrust_curve_kind': kind, 'esc_kind': kind, 'esc_curve': ['0 0 1 9'],
+            **PAIR, 'thrust_curve_kind': kind, 'esc_kind': kind, 'esc_curve': curves[:1],
             key: curves,
         })
 

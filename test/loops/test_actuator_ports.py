@@ -162,6 +162,20 @@ def test_commands_of_another_unit_or_sign_are_told_apart(family, field, sent, wo
     assert group.host.said('warn') == [words] * words.startswith(('every last', 'every command b'))
 
 
+@pytest.mark.parametrize(('efforts', 'lines'), [
+    pytest.param([[-3.0, -3.0]] * 4, 1, id='all the time'),
+    pytest.param([[-3.0, -3.0], [2.0, 2.0], [-3.0, -3.0], [-3.0, -3.0]], 0, id='after a push'),
+    pytest.param([[-3.0, -3.0], [0.0, 0.0], [-3.0, -3.0], [0.0, 0.0]], 0, id='in between'),
+])
+def test_thrusts_below_0_that_last_are_a_wrong_sign(efforts, lines):
+    """They pushed nothing without a line, where a controller counts down as positive."""
+    group = Group(rotors()).run()
+    for ms, each in zip((10, 410, 810, 1210), efforts, strict=True):
+        group.command(ms, effort=each)
+    assert len(group.host.said('warn')) == lines
+    assert all(line.endswith('is their sign wrong?') for line in group.host.said('warn'))
+
+
 def test_what_is_asked_for_in_the_end_may_be_less():
     group = Group(rotors()).run()
     for ms, efforts in ((10, [0.4, 1.3]), (20, [0.2, 0.65])):
@@ -283,6 +297,29 @@ def test_a_clock_on_wall_time_beside_a_simulated_recording_is_reported_once_and_
     assert not host.counts['jumps']
     assert not host.counts['other_time']
     assert [stamp_ns // MS for stamp_ns, _ in host.of('~/wrench')] == [0, 10, 20, 30]
+
+
+@pytest.mark.parametrize(('publishers', 'lines'), [(0, 1), (1, 0)])
+def test_inputs_that_wait_for_a_clock_that_nothing_publishes_are_one_line(publishers, lines):
+    host = FakeHost()
+    host.is_simulated, host.publishers['/clock'] = True, publishers
+    group = Group(host=host, step_on='clock').run()
+    group.command(0, velocity=[1.0, 1.0])
+    assert group.health() == (WARN, 'inputs wait for a clock that has not come yet')
+    assert host.said('warn') == lines * [
+        'inputs wait for time: /clock has no publisher; start the simulation, or set use_sim_time '
+        'false'
+    ]
+
+
+def test_two_publishers_of_the_motion_are_one_line():
+    group = Group(fin()).run()
+    group.host.publishers['~/odometry'] = 2
+    for _ in range(2):
+        group.health()
+    assert group.host.said('warn') == [
+        '2 publishers of ~/odometry: each message holds until that of another one; stop all but one'
+    ]
 
 
 def test_a_jump_back_resets_in_simulation_and_keeps_the_state_on_a_robot():

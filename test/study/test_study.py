@@ -86,6 +86,7 @@ def test_limits_have_open_ends(study):
     (f'{FLIGHT}  b: {{max: vehicle/odometry}}\n', ':5: results: b: expected TOPIC.PART'),
     (f'{FLIGHT}  b: {{maxx: vehicle/odometry.z}}\n', "got maxx, did you mean 'max'"),
     (f'{FLIGHT}  b: {{max: a/b.z, from: x}}\n', "from: expected a number, got 'x'"),
+    (f'{FLIGHT}  b: {{max: a/b.z, from: 2, to: 1}}\n', 'from: expected at most to, 1 s, got 2'),
     (f'{FLIGHT}  b: {{max: a/b.z, minus: .nan}}\n', 'minus: expected a number, got nan'),
     ('kind: [\n', 'is not YAML'),
 ])

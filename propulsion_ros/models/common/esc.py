@@ -75,8 +75,10 @@ class Esc:
         for i, row in enumerate(rows):
             if not row:
                 rows[i] = _proportional(params, float(largest[i]), table, i)
-            elif not table and len(row) > 5 and row[0] == 0.0 and row[-2:-1] == [1.0] and (
-                len(row) % 2 == 0 and np.all(np.diff(row[::2]) > 0.0)
+            elif not table and row[0] == 0.0 and row[-2:-1] == [1.0] and (
+                # Of four numbers the last tells: coefficients would give more than it.
+                (len(row) > 5 or row[3:] == [largest[i]])
+                and len(row) % 2 == 0 and np.all(np.diff(row[::2]) > 0.0)
             ):
                 raise ConfigError(
                     'esc_curve', f'has {len(row)} numbers, of which every second one rises from 0 '

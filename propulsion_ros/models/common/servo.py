@@ -36,7 +36,7 @@ class ServoParams:
     )
     backlash: FloatArray = per_row(
         0.0, 'rad', doc='play between the servo and what it turns, from one side to the other',
-        lo=0.0, hi=np.pi,
+        lo=0.0, hi=np.pi, usual=(0.0, 0.1),
     )
 
 
