@@ -36,7 +36,6 @@ from propulsion_ros.models.common.esc import esc_of
 from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.common.rotation import matrix_of_rpy
-from propulsion_ros.models.rotors.speed_curve import curve_of
 from propulsion_ros.models.steering.steered import SteeredFamily
 from propulsion_ros.settings.hints import by_opening
 from propulsion_ros.settings.quantity import FloatArray
@@ -162,8 +161,8 @@ def ends(robot: RobotLayout, group: Group) -> Rows:
         # What is beyond may be in another unit.
         cut = (found['full'] > 1.1 * found['needed']) & (found['full'] <= 2.5 * found['needed'])
         found['cut'] = np.where(cut, esc.throttle(found['needed']), 1.0)
-    if bent := curve_of(params) if _has(params, 'thrust_curve_kind') else None:
-        found['resting'] = bent.thrust(np.zeros(len(layout.names)))
+    if _has(params, 'thrust_at'):
+        found['resting'] = params.thrust_at(np.zeros(len(layout.names)))
     return Rows(
         layout.names, params, reverse=np.maximum(-layout.lowest, 0.0),
         forth=np.where(layout.highest > 0.0, layout.highest, np.nan), **found,

@@ -209,19 +209,17 @@ class RotorsParams(EscParams, PoweredParams, RotorAirParams, SpeedCurveParams):
 
     def _check_start(self) -> None:
         """Raise where a rotor would start with more than its largest thrust."""
-        start = self._start_thrust
+        start = self.thrust_at(self.initial_rotor_speed)
         for i in np.flatnonzero(start > self.max_thrust * (1.0 + 1e-9)).tolist():
             raise ConfigError(
                 'initial_rotor_speed', f'{self.initial_rotor_speed[i]:g} rad/s gives {start[i]:g} '
                 f'N, expected at most max_thrust, {self.max_thrust[i]:g} N; rad/s, not rpm?', i,
             )
 
-    @property
-    def _start_thrust(self) -> FloatArray:
+    def thrust_at(self, speed: FloatArray) -> FloatArray:
+        """Return the largest thrusts [N] at rotor speeds [rad/s], (n,)."""
         curve = curve_of(self)
-        if curve:
-            return curve.thrust(self.initial_rotor_speed)
-        return self._largest_constant * np.square(self.initial_rotor_speed)
+        return curve.thrust(speed) if curve else self._largest_constant * np.square(speed)
 
     @property
     def _largest_constant(self) -> FloatArray:
