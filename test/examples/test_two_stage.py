@@ -126,8 +126,9 @@ def test_one_stage_is_made_by_what_the_page_removes(tmp_path, monkeypatch, capsy
         config, count = re.subn(part, '', config, flags=re.DOTALL)
         assert count == 1
     settings = SETTINGS.read_text('utf-8').replace('min_ascent_time: 9.0', 'min_ascent_time: 3.0')
-    for name, text in (('m.urdf', model), ('flight.jsonc', config.replace('1400', '900').replace('-300', '-100')),
-                       ('m.yaml', settings), ('h.eng', MOTOR)):
+    config = config.replace('1400', '900').replace('-300', '-100')
+    for name, text in (('m.urdf', model), ('flight.jsonc', config), ('m.yaml', settings),
+                       ('h.eng', MOTOR)):
         (tmp_path / name).write_text(text, encoding='utf-8')
     monkeypatch.chdir(tmp_path)
     assert cli.main(['check', 'm.yaml', '--model', 'm.urdf', '--show']) == 0
