@@ -15,7 +15,7 @@ from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.models.body.rigid_body import Air
 from propulsion_ros.models.body.simulated_body import Parachutes
-from propulsion_ros.models.common.family import BodyState, Command
+from propulsion_ros.models.common.family import BodyState, Command, TankState
 from propulsion_ros.rml.config import FlightConfig, with_limits
 
 _STEP = 0.05  # of the climb, and half of that of the descent [s]
@@ -74,8 +74,10 @@ class _Rocket:
         self._canopies = Parachutes(robot.parachutes)
         self._events = EventEngine(with_limits(config))
         self._opened, self._lit = dict[str, float](), set[int]()
-        self._time = self._height = self._climb = self._thrust = 0.0
+        self._time = self._height = self._climb = self._thrust = self._gain = 0.0
         self._mass = robot.body.mass
+        # What other groups hold stays.
+        self._rest = self._mass - _held(getattr(self._family, 'tank_state', None))
         # Times of the liftoff, of the top, and from which the apogee is believed.
         self._liftoff = self._top = self._over = math.inf
 
@@ -112,10 +114,13 @@ class _Rocket:
         elif is_up:
             words = {'flight', 'boost' if self._thrust else 'coast'}
         now_ns = round(1e9 * self._time)
+        # It comes down with its nose ahead.
+        tilt = math.pi * (self._time >= self._top)
         config, variables = self._config, Variables(
-            now_ns, (0.0, 0.0, -self._height), (0.0, 0.0, -self._climb), (0.0, 0.0, 0.0), 0,
+            now_ns, (0.0, 0.0, -self._height), (0.0, 0.0, -self._climb), (0.0, 0.0, -self._gain), 0,
             round(1e9 * self._liftoff) if is_up else None,
-            round(1e9 * self._over) if is_over else None, self._events.time_since, tilt=0.0,
+            round(1e9 * self._over) if is_over else None, self._events.time_since,
+            (0.0, 0.5 * math.pi - tilt, 0.0), tilt=tilt,
             continuity=lambda channel: True, words=frozenset(words),
         )
         for action in (each for fired in self._events.update(variables, now_ns)
@@ -135,8 +140,7 @@ class _Rocket:
         made = self._family.step(
             Command(effort=self._efforts), BodyState(height=np.asarray(self._height)), step, 0)
         self._thrust = float(np.linalg.norm(made.wrench[:3]))
-        left = float(made.tanks.mass.sum()) if made.tanks else 0.0
-        self._mass = self._robot.body.mass - self._robot.propellant + left
+        self._mass = self._rest + _held(made.tanks)
 
     def _move(self, step: float) -> None:
         """Move up or down by thrust, weight and drag."""
@@ -152,8 +156,14 @@ class _Rocket:
             return
         # Implicit in the drag, which a canopy that opens makes large.
         drag = 0.5 * density / self._mass * area
-        self._climb = (self._climb + step * push) / (1.0 + step * drag * abs(self._climb))
+        before = self._climb
+        self._climb = (before + step * push) / (1.0 + step * drag * abs(before))
+        self._gain = (self._climb - before) / step
         self._height += step * self._climb
         if self._climb <= 0.0:
             self._top = min(self._top, now)
         self._over = max(self._top, self._liftoff + self._lockout)
+
+
+def _held(tanks: TankState | None) -> float:
+    return float(tanks.mass.sum()) if tanks else 0.0

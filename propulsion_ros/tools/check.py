@@ -454,10 +454,10 @@ def _warn_of_flight(
             report.warn(file.place_of(node, 'site_altitude'), (
                 f'{node}: site_altitude is {own:g} m, where body.site_altitude is {site:g} m'
             ))
-    pushes = [group.pushes.sum(axis=0) for group in robot.groups
-              if hasattr(group.params, 'max_fuel_rate')]
+    pushes = {group.name: group.pushes.sum(axis=0) for group in robot.groups
+              if hasattr(group.params, 'max_fuel_rate')}
     nose, push = (way / max(np.linalg.norm(way), LEAST) for way in (
-        np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes], axis=0)))
+        np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes.values()], axis=0)))
     if config and push.any() and nose @ push < _ALONG:
         ways = [' '.join(f'{each:.3g}' for each in way) for way in (nose, push)]
         report.warn(file.place_of(FLIGHT, _NOSE), (
@@ -466,7 +466,8 @@ def _warn_of_flight(
     burns = of_rows(actuators, '', lambda a: a.lasts, lambda a: np.nan_to_num(a.ignition_delay))
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
-            for each in burns(robot) for wait in [stages.get(each.who.strip(), 0.0)]}
+            for each in burns(robot) if each.block in pushes
+            for wait in [stages.get(each.who.strip(), 0.0)]}
     for key, names, why in (
         (_TIMER, ends, 'it opens parachutes in the climb'),
         (_LOCKOUT, stages, 'an apogee before that may be believed'),

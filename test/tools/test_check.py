@@ -406,10 +406,30 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         ('stage lit on the pad', '"name": "upper ignition",',
          '"name": "upper ignition", "phases": ["launch"],'),
     )),
+    # What falls has its nose down, and -g upwards.
+    *(pytest.param('flight.jsonc', old, f'"flightVar": {new}', '', id=new) for old, new in (
+        ('"flightVar": "TimeSinceLiftoff", "threshold": 4500',
+         '"Acceleration", "component": 2, "threshold": 5'),
+        ('"flightVar": "TimeSinceLiftoff", "threshold": 4500',
+         '"RocketOrientation", "component": 1, "threshold": 1.3'),
+    )),
+    pytest.param('flight.jsonc', f'"condition": {APOGEE}', '"phases": ["recovery"], "condition": '
+                 + APOGEE.replace('"TimeSinceApogee", "threshold": 0', '"Tilt", "threshold": 1.6'),
+                 '', id='drogue by its tilt'),
     pytest.param('flight.jsonc', '"flightVar": "Position", "component": 2, "threshold": -300', (
         '"flightVar": "TimeSinceLiftoff", "threshold": 90'
     ), "event 'main parachute' waits for 'time since liftoff >= 0.09 s', times are in ms: write 9",
         id='main after s'),
+    pytest.param('two_stage.urdf', '</robot>', """
+  <link name="gas"/> <joint name="gas_joint" type="fixed">
+    <parent link="base_link"/> <child link="gas"/> <origin xyz="0 0 2"/> </joint>
+  <gazebo> <plugin filename="propulsion_ros" name="jets"> <update_rate>100</update_rate>
+    <tank name="gas"> <link>gas</link> <capacity>5</capacity> </tank>
+    <jet name="left"> <link>gas</link> <tank>gas</tank> <axis>0 1 0</axis>
+      <max_thrust>20</max_thrust> <specific_impulse>60</specific_impulse> </jet>
+    <jet name="right"> <link>gas</link> <tank>gas</tank> <axis>0 -1 0</axis>
+      <max_thrust>20</max_thrust> <specific_impulse>60</specific_impulse> </jet>
+  </plugin> </gazebo> </robot>""", '', id='jets that steer'),
     pytest.param('two_stage.urdf', '<update_rate>100<', (
         '<site_altitude>1200</site_altitude> <update_rate>100<'
     ), '', id='pad of no nozzle'),
