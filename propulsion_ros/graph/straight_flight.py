@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from propulsion_ros.flight.events.events import EventEngine
+from propulsion_ros.flight.events.events import EventEngine, EventFired
 from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.models.body.rigid_body import Air
@@ -28,8 +28,8 @@ class StraightFlight(NamedTuple):
     apogee: float
     climb_time: float
     """Height above the pad [m], and time from liftoff to it [s]."""
-    opened: dict[str, float]
-    """Upward speed [m/s] at which deployers are fired before the touchdown."""
+    opened: dict[str, tuple[EventFired, float]]
+    """Event that fires a deployer before the touchdown, and upward speed [m/s] at that."""
     unlit: list[str]
     """Engines that are never lit."""
     touchdown: float
@@ -73,7 +73,7 @@ class _Rocket:
         self._air = Air(params.temperature_offset, params.drag_over_mach)
         self._canopies = Parachutes(robot.parachutes)
         self._events = EventEngine(with_limits(config))
-        self._opened, self._lit = dict[str, float](), set[int]()
+        self._opened, self._lit = dict[str, tuple[EventFired, float]](), set[int]()
         self._time = self._height = self._climb = self._thrust = self._gain = 0.0
         self._mass = robot.body.mass
         # What other groups hold stays.
@@ -123,15 +123,15 @@ class _Rocket:
             (0.0, 0.5 * math.pi - tilt, 0.0), tilt=tilt,
             continuity=lambda channel: True, words=frozenset(words),
         )
-        for action in (each for fired in self._events.update(variables, now_ns)
-                       for each in fired.actions):
+        for fired, action in ((event, each) for event in self._events.update(variables, now_ns)
+                              for each in event.actions):
             if action.kind == 'engine':
                 engine = config.engines[action.target]
                 self._efforts[self._names.index(engine.booster)] = engine.thrust * action.ignites
                 self._lit |= {action.target} if action.ignites else set()
             elif action.deploys:
                 name = config.deployers[action.target].name
-                self._opened.setdefault(name, self._climb)
+                self._opened.setdefault(name, (fired, self._climb))
                 if name in self._robot.parachutes.names:
                     self._canopies.fire(name, now_ns)
 

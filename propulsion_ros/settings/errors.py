@@ -69,7 +69,8 @@ class CommandError(ValueError):
 def warn(text: str) -> None:
     """Warn at the line of the program, the first one outside of the package."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals['__name__'].startswith('propulsion_ros'):
+    # Code that is executed alone has no name.
+    while frame.f_back and frame.f_globals.get('__name__', '').split('.')[0] == 'propulsion_ros':
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)
 

@@ -494,15 +494,12 @@ def _missed(
     flown = straight_flight(robot, config, lockout)
     if flown is None:
         return
-    fired = {config.deployers[each.target].name: event for event in config.events
-             for each in event.actions if each.deploys}
-    soon = [(name, climb) for name, climb in flown.opened.items()
-            if climb > _FAST and name in robot.parachutes.names]
-    for name, climb in soon:
-        yield FLIGHT, 'config_file', (
-            f"event '{fired[name].name}' opens {name!r} in the climb, at {climb:.3g} m/s: "
-            f"'{fired[name]}'")
-        return
+    for name, (fired, climb) in flown.opened.items():
+        if climb > _FAST and name in robot.parachutes.names:
+            yield FLIGHT, 'config_file', (
+                f"event '{fired.name}' opens {name!r} in the climb, at {climb:.3g} m/s: "
+                f"'{fired.why}'")
+            return
     climbs = f'and straight up it climbs for {flown.climb_time:.3g} s, to {flown.apogee:.4g} m'
     for name in flown.unlit:
         yield FLIGHT, 'config_file', f'no event lights {name!r} in its flight, {climbs}'
@@ -518,11 +515,13 @@ def _missed(
         if event.deploys and high:
             yield FLIGHT, 'config_file', (
                 f"event '{event.name}' has the limit '{high[0]}', {climbs}: write a height in m")
-    packed = [name for name in robot.parachutes.names if name in {*fired} - {*flown.opened}]
+    packed = [(event, name) for event in config.events for each in event.actions if each.deploys
+              for name in [config.deployers[each.target].name]
+              if name in robot.parachutes.names and name not in flown.opened]
     if packed:
+        event, name = packed[0]
         yield BODY, _CHUTES, (
-            f"{packed[0]!r} is still packed as it comes down, by event '{fired[packed[0]].name}': "
-            f"'{fired[packed[0]]}', {climbs}")
+            f"{name!r} stays packed: event '{event.name}' waits for '{event}', {climbs}")
     elif {*flown.opened} >= {*robot.parachutes.names} and flown.touchdown > _HARD * flown.slowest:
         yield BODY, _CHUTES, (
             f'it comes down at {flown.touchdown:.3g} m/s, and would at {flown.slowest:.3g} m/s by '

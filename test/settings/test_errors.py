@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file holds reaches a terminal or a log as one line that can be read."""
+from types import FunctionType
+
 import pytest
 
 from propulsion_ros.settings.errors import (
@@ -9,6 +11,7 @@ from propulsion_ros.settings.errors import (
     FaultList,
     FollowingError,
     SourceError,
+    warn,
 )
 
 
@@ -49,3 +52,13 @@ def test_a_list_keeps_each_fault_and_warning_once_and_none_that_follows():
     for _ in range(2):
         faults.warn('a', 'odd')
     assert faults.warnings == [('a', 'odd')]
+
+
+@pytest.mark.parametrize('name', [{}, {'__name__': 'propulsion_ros_of_others'}])
+def test_a_warning_has_the_line_of_code_outside_of_the_package(name):
+    def line():
+        warn('odd')
+
+    with pytest.warns(UserWarning, match='odd') as warned:
+        FunctionType(line.__code__, {**name, 'warn': warn})()
+    assert warned[0].lineno == line.__code__.co_firstlineno + 1

@@ -384,7 +384,7 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         (-3000, "event 'main parachute' has the limit 'altitude <= 3000 m', and straight up it cl"),
         (-2000, ''),
         (-20, 'two_stage.yaml:9: warning: vehicle: it comes down at 23 m/s, and would at 6.96 m/s'),
-        (-0.3, "'main' is still packed as it comes down, by event 'main parachute': '(altitude <="),
+        (-0.3, "'main' stays packed: event 'main parachute' waits for '(altitude <="),
     )),
     pytest.param('two_stage.yaml', 'parachutes.attachment', (
         'parachutes.deployment_delay: [0.5, 9.9]\n    parachutes.inflation_time: [0.5, 9.9]\n'
@@ -395,7 +395,7 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
     ), 'and would at 6.96 m/s by all its canopies; see heights of', id='one canopy of two'),
     *(pytest.param('flight.jsonc', f'"condition": {APOGEE}', f'"phases": ["{phase}"], {APOGEE_IS}',
                    line, id=f'drogue in {phase}') for phase, line in (
-        ('landed', "'drogue' is still packed as it comes down, by event 'drogue parachute': 'time"),
+        ('landed', "'drogue' stays packed: event 'drogue parachute' waits for 'time"),
         ('descent', ''),
     )),
     *(pytest.param('flight.jsonc', old, new, (
@@ -458,6 +458,14 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
             "the climb, at 100 m/s: 'time since liftoff >= 2 s'"
         )), (20000, ''),
     )),
+    # The event that opens it is named, not a later one.
+    pytest.param('flight.jsonc', (
+        f'"action": {{"type": "deployment", "id": 0, "param": 1000}},\n      "condition": {APOGEE}'
+    ), (
+        '"action": [{"type": "deployment", "id": 1, "param": 1000}, {"type": "deployment", "id": 0,'
+        f' "param": 1000}}], "condition": {APOGEE}'.replace('Apogee', 'Liftoff').replace(
+            ' 0}', ' 2000}')
+    ), "event 'drogue parachute' opens 'main' in the climb, at 100 m", id='both by a timer'),
     pytest.param('two_stage.yaml', 'body.drag_area: [0.2, 0.2, 0.008]', '', (
         "two_stage.yaml:2: warning: vehicle: parameter 'body.drag_area': along its rail it has onl"
     ), id='no drag'),

@@ -140,8 +140,9 @@ class Vehicles(Sealed):
         Raises
         ------
         CommandError
-            For an unknown group, for commands of another type, length or batch, and for a step
-            that is too long; then no group is advanced.
+            For an unknown group, and for commands of another type, length or batch.
+        ConfigError
+            For a step that is too long for a group; then none is advanced.
         """
         known, dt = ', '.join(self.groups), seconds_of(dt)
         if not 0.0 < dt <= _LONGEST:
