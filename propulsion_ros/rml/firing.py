@@ -70,7 +70,7 @@ class _Leaf(NamedTuple):
 
 def never_fires(
     events: Sequence[EventSpec], source: str, deepest: float = _FARTHEST, *,
-    is_climb: bool = False, longest_ms: float = _MEANT_MS, is_pad: bool = False,
+    is_climb: bool = False, is_pad: bool = False,
 ) -> Iterator[tuple[EventSpec, str]]:
     """Yield each event that deploys or lights an engine and can never fire, and why.
 
@@ -83,8 +83,7 @@ def never_fires(
     deepest : float
         Largest depth below the pad that the vehicle may reach [m].
     is_climb : bool
-        True to consider only the climb above the pad, without events that wait for a longer timer
-        than ``longest_ms``.
+        True to consider only the climb above the pad, without events that wait for a long timer.
     is_pad : bool
         True to consider only the pad, before liftoff.
     """
@@ -95,8 +94,7 @@ def never_fires(
         waiting = {}
         for event in events:
             if event.id not in fire:
-                span_ms = longest_ms if is_climb else LONGEST_MS
-                search = _Search(event, source, deepest, fire, is_climb, is_pad, span_ms)
+                search = _Search(event, source, deepest, fire, is_climb, is_pad)
                 reason = search.why_never()
                 if reason:
                     waiting[event.id] = reason
@@ -117,7 +115,7 @@ class _Search:
 
     def __init__(
         self, event: EventSpec, source: str, deepest: float, fire: set[int], is_climb: bool,
-        is_pad: bool, span_ms: float,
+        is_pad: bool,
     ) -> None:
         self._event = event
         self._source = source
@@ -125,7 +123,7 @@ class _Search:
         self._fire = fire
         self._is_climb = is_climb
         self._is_pad = is_pad
-        self._span_ms = span_ms
+        self._span_ms = _MEANT_MS if is_climb else LONGEST_MS
         self._reasons: dict[str, None] = {}
 
     def why_never(self) -> str:
