@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from propulsion_ros.flight.events.events import EventEngine, EventFired
+from propulsion_ros.flight.events.events import EventEngine, EventSpec
 from propulsion_ros.flight.events.variables import Variables
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
 from propulsion_ros.models.body.rigid_body import Air
@@ -28,7 +28,7 @@ class StraightFlight(NamedTuple):
     apogee: float
     climb_time: float
     """Height above the pad [m], and time from liftoff to it [s]."""
-    opened: dict[str, tuple[EventFired, float]]
+    opened: dict[str, tuple[EventSpec, float]]
     """Event that fires a deployer before the touchdown, and upward speed [m/s] at that."""
     unlit: list[str]
     """Engines that are never lit."""
@@ -73,7 +73,7 @@ class _Rocket:
         self._air = Air(params.temperature_offset, params.drag_over_mach)
         self._canopies = Parachutes(robot.parachutes)
         self._events = EventEngine(with_limits(config))
-        self._opened, self._lit = dict[str, tuple[EventFired, float]](), set[int]()
+        self._opened, self._lit = dict[str, tuple[EventSpec, float]](), set[int]()
         self._time = self._height = self._climb = self._thrust = self._gain = 0.0
         self._mass = robot.body.mass
         # What other groups hold stays.
@@ -131,7 +131,7 @@ class _Rocket:
                 self._lit |= {action.target} if action.ignites else set()
             elif action.deploys:
                 name = config.deployers[action.target].name
-                self._opened.setdefault(name, (fired, self._climb))
+                self._opened.setdefault(name, (config.events[fired.id], self._climb))
                 if name in self._robot.parachutes.names:
                     self._canopies.fire(name, now_ns)
 

@@ -494,11 +494,10 @@ def _missed(
     flown = straight_flight(robot, config, lockout)
     if flown is None:
         return
-    for name, (fired, climb) in flown.opened.items():
+    for name, (event, climb) in flown.opened.items():
         if climb > _FAST and name in robot.parachutes.names:
             yield FLIGHT, 'config_file', (
-                f"event '{fired.name}' opens {name!r} in the climb, at {climb:.3g} m/s: "
-                f"'{fired.why}'")
+                f"event '{event.name}' opens {name!r} in the climb, at {climb:.3g} m/s: '{event}'")
             return
     climbs = f'and straight up it climbs for {flown.climb_time:.3g} s, to {flown.apogee:.4g} m'
     for name in flown.unlit:
