@@ -690,10 +690,10 @@ def gravities(robot: RobotLayout) -> Iterator[Number]:
 
 
 def buried(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far a robot starts below the ground whose effect its rotors have [m]."""
+    """Yield how far a robot starts below the ground that its rotors feel [m], over the size."""
     for group in robot.groups:
         ground = getattr(group.params, 'ground_height', 0.0)
-        if ground and np.any(group.params.rotor_radius):
+        if ground and np.any(getattr(group.params, 'rotor_radius', 0.0)):
             depth = ground - float(robot.params.start_position[2])
             yield Number('ground_height', depth, 'it starts ', size_of(robot), None, group.name)
 
