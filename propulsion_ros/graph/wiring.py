@@ -443,7 +443,7 @@ def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -
             drawn_with, simulation, options.allocate,
         )
     unread = [] if options.simulate else [
-        key for key in ('wait_for', *SETTINGS) if getattr(options, key)]
+        key for key in ('wait_for', *SETTINGS) if getattr(options, key) not in (None, [])]
     if unread:
         raise ConfigError(unread[0], (
             'is of the simulated body: add --simulate, to a launch file simulate:=true'
