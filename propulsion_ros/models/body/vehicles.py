@@ -11,7 +11,7 @@ import numpy as np
 from propulsion_ros.models.body.bodies import Bodies, MassRows
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import BodyState, Command, Output, read_only, shown
+from propulsion_ros.models.common.family import BodyState, Output, StepLimited, read_only, shown
 from propulsion_ros.models.common.model import (
     AnyCommand,
     Model,
@@ -69,7 +69,7 @@ class Vehicles(Sealed):
         self.groups = {name: Model(group, (count,), name) for name, group in groups.items()}
         self._dry = MassRows.of(dry)
         self._uses_body = any(group.uses_body for group in self.groups.values())
-        self._longest_dt = 0.0
+        self._checked_dt = 0.0
         self.reset()
         self._is_made = True
 
@@ -158,11 +158,12 @@ class Vehicles(Sealed):
             for name, group in self.groups.items()
         }
         body = self.bodies.through_fluid if self._uses_body else BodyState()
-        if dt > self._longest_dt:
-            # A family may refuse a longer step, and the groups before it must not have moved.
+        if dt != self._checked_dt:
+            # The groups before one that refuses must not have moved.
             for group in self.groups.values():
-                copy.deepcopy(group.family).step(Command(), body, dt, 0)
-            self._longest_dt = dt
+                if isinstance(group.family, StepLimited):
+                    group.family.check_step(dt)
+            self._checked_dt = dt
         outputs = {
             name: advance(group, wanted[name], body, dt) for name, group in self.groups.items()
         }

@@ -483,6 +483,14 @@ class Retunable(Protocol):
 
 
 @runtime_checkable
+class StepLimited(Protocol):
+    """A family that refuses steps that are too long."""
+
+    def check_step(self, dt: float) -> None:
+        """Raise what `Family.step` raises for the length of a step [s], and change nothing."""
+
+
+@runtime_checkable
 class Degradable(Protocol):
     """A family whose actuators can give less than their commands reckon with."""
 

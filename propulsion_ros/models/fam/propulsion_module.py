@@ -300,13 +300,14 @@ class PropulsionModules(CommandedNozzles, Degrading):
         """Speed of each impeller [rad/s], (..., m)."""
         return self._drives.impeller_speed
 
-    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
-        """Advance by ``dt`` [s]; see `Family.step`.
-
-        Raises `CommandError` for a step of too many periods of the control.
-        """
+    def check_step(self, dt: float) -> None:
+        """Raise `CommandError` for a step of too many periods of the control [s]."""
         if dt > _LONGEST:
             raise CommandError(f'dt: expected at most {_LONGEST:g} s, got {dt:g}')
+
+    def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
+        """Advance by ``dt`` [s]; see `Family.step`."""
+        self.check_step(dt)
         angle, speed = self._given(command)
         # fmax takes the other where one is NaN.
         angle = np.minimum(np.fmax(angle, self._shut), self._open)

@@ -384,6 +384,10 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
         """Return the commands for mean thrusts [N], (..., n), at the reference pressure."""
         return np.asarray(thrust / self.thrust_limits[1] * self._per_command)
 
+    def check_step(self, dt: float) -> None:
+        """Raise `ConfigError` for a step of too many pulses; see `StepLimited.check_step`."""
+        self._valves.check_step(dt)
+
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
         given: FloatArray | None = getattr(command, self.command_fields[0])
@@ -476,16 +480,20 @@ class Valves:
         """Which valves are open, (..., n)."""
         return np.asarray((self.opens | self._stuck_open) & ~self._stuck_closed)
 
-    def step(self, duty: FloatArray, dt: float) -> FloatArray:
-        """Advance by ``dt`` [s] with duty cycles, (..., n); return how long each is open [s].
-
-        Raises `ConfigError` for a step with more pulses than can be wanted.
-        """
+    def check_step(self, dt: float) -> None:
+        """Raise `ConfigError` for a step [s] with more pulses than can be wanted."""
         if dt > self._longest_step:
             raise ConfigError(
                 'pulse_period', f'a step of {dt:g} s has more than {_MOST_PULSES} pulses; '
                 f'expected at most {self._longest_step:g} s',
             )
+
+    def step(self, duty: FloatArray, dt: float) -> FloatArray:
+        """Advance by ``dt`` [s] with duty cycles, (..., n); return how long each is open [s].
+
+        Raises what `check_step` does.
+        """
+        self.check_step(dt)
         opened = self._powered(np.broadcast_to(duty, self._shape), dt)
         return np.where(self._stuck_open, dt, np.where(self._stuck_closed, 0.0, opened))
 

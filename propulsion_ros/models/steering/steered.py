@@ -18,6 +18,7 @@ from propulsion_ros.models.common.family import (
     Family,
     MotionOfEach,
     Output,
+    StepLimited,
     restart,
 )
 from propulsion_ros.models.common.layout import ThrustLayout
@@ -170,6 +171,11 @@ class SteeredFamily:
     def check_command(self, command: Command) -> None:
         """Raise `CommandError` for values that the family refuses; see `Family.check_command`."""
         self.inner.check_command(self._inner_command(command))
+
+    def check_step(self, dt: float) -> None:
+        """Raise what the family that is turned does; see `StepLimited.check_step`."""
+        if isinstance(self.inner, StepLimited):
+            self.inner.check_step(dt)
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Restore the start; see `Restartable.reset`, with `ANGLE` of each joint [rad]."""

@@ -161,6 +161,11 @@ class RotorDynamics:
             result[..., columns] = drag.step(speed[..., columns], demand[..., columns], times)
         return result
 
+    def check_step(self, dt: float) -> None:
+        """Raise `ConfigError` for an euler step [s] that could overshoot."""
+        for _, drag in self._drags:
+            drag.check_step(dt)
+
     def step(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
         """Return the speeds after ``dt`` [s] under a constant input; all (..., n).
 
@@ -169,8 +174,7 @@ class RotorDynamics:
         if dt != self._dt:
             if not dt >= 0.0:
                 raise ValueError(f'expected a step of at least 0 s, got {dt:g}')
-            for _, drag in self._drags:
-                drag.check_step(dt)
+            self.check_step(dt)
             self._dt = dt
         if speed.shape != demand.shape:
             speed, demand = np.broadcast_arrays(speed, demand)

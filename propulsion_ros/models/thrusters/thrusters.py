@@ -319,6 +319,10 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self.retune(params)
         self.reset()
 
+    def check_step(self, dt: float) -> None:
+        """Raise `ConfigError` for an euler step that could overshoot; see `StepLimited`."""
+        self._dynamics.check_step(dt)
+
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Stop the rotors, or let them turn, and charge; see `Restartable.reset`."""
         start = Start(indices, self._shape[:-1], state, self.start_states)

@@ -15,6 +15,7 @@ from propulsion_ros.models.body.vehicles import Vehicles
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.jets.jets import Jets, JetsParams
 from propulsion_ros.models.rotors.rotors import Rotors, RotorsParams
+from propulsion_ros.models.thrusters.thrusters import Thrusters, ThrustersParams
 from propulsion_ros.settings.errors import CommandError, ConfigError
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.yaml_file import ParameterFile
@@ -177,14 +178,20 @@ def test_a_refused_step_advances_no_group(wrong):
     np.testing.assert_array_equal(output['boosters'].position, expected['boosters'].position)
 
 
-def test_a_step_too_long_for_one_group_advances_none():
-    brief = JetsParams(
+@pytest.mark.parametrize(('limited', 'match'), [
+    pytest.param(Jets(JetsParams(
         names=['j'], max_thrust=1.0, modulation='pulse_width', pulse_period=0.001,
-    )
-    many = made(groups={'r': one_rotor(), 'j': Jets(brief, (3,))})
+    ), (3,)), 'more than 200 pulses', id='pulses'),
+    pytest.param(Thrusters(ThrustersParams(
+        names=['j'], dynamics='yoerger', alpha=0.5, beta=0.8, conversion='basic',
+        rotor_constant=1e-3, integrator='euler', max_command=3.0, min_command=-3.0,
+    ), (3,)), 'euler may overshoot', id='euler'),
+])
+def test_a_step_too_long_for_one_group_advances_none(limited, match):
+    many = made(groups={'r': one_rotor(), 'j': limited})
     many.step({}, DT)
-    with pytest.raises(ConfigError, match='more than 200 pulses'):
-        many.step({'r': [5.0]}, 0.5)
+    with pytest.raises(ConfigError, match=match):
+        many.step({'r': [5.0]}, 0.9)
     assert not many.groups['r'].rotor_speed.any()
     assert many.groups['r'].tick == 1
 
