@@ -107,6 +107,12 @@ def test_a_leap_that_two_readings_share_is_a_step_of_the_sensor():
     assert Verdict.LOST not in found
 
 
+def test_a_reading_that_leaves_its_line_as_predicted_is_no_step_of_the_sensor():
+    found = _verdicts([min(0.03 * i * i, 6.0) for i in range(60)], moved=50.0)
+    assert Verdict.LOST in found
+    assert Verdict.STEP not in found
+
+
 def test_a_leap_of_the_estimate_is_no_step_of_the_sensor():
     found = _verdicts([0.0] + [50.0 + 0.1 * i for i in range(20)], moved=0.0)
     assert Verdict.LOST in found
