@@ -136,6 +136,7 @@ class PortPace:
 
 
 _FRESH_NS = 300_000_000  # longest time from a good pressure to a step of the sensor [ns]
+_LINE_NS = 500_000_000  # length of the line that a step leaves [ns]
 _STEADY = 0.25  # relative change of an innovation that is still that of the same step
 _PATIENCE = 5.0  # time after which a step that does not settle is none, in gate times
 
@@ -189,18 +190,23 @@ class InnovationJudge:
     def accept(self, stamp_ns: int, innovation: float, altitude: float) -> None:
         """Take an innovation that was fused, with the measured altitude."""
         self._line.append((stamp_ns, altitude))
-        while stamp_ns - self._line[0][0] > _FRESH_NS:
+        while stamp_ns - self._line[0][0] > _LINE_NS:
             self._line.popleft()
         self._good = innovation
         self._refused.reset()
 
     def _off_line(self, stamp_ns: int, altitude: float) -> float:
-        """Return how far an altitude is from the line of the last ones [m]; 0 if they are old."""
+        """Return how far an altitude is from the line of the last ones [m]; 0 if they are old.
+
+        The last one may already have a part of the step, and then would turn the line after it.
+        """
         if not self._line or stamp_ns - self._line[-1][0] >= _FRESH_NS:
             return 0.0
-        (first_ns, first), (last_ns, last) = self._line[0], self._line[-1]
-        slope = (last - first) / max(last_ns - first_ns, 1)
-        return abs(altitude - last - slope * (stamp_ns - last_ns))
+        (first_ns, first), farthest = self._line[0], 0.0
+        for last_ns, last in list(self._line)[-2:]:
+            slope = (last - first) / max(last_ns - first_ns, 1)
+            farthest = max(farthest, abs(altitude - last - slope * (stamp_ns - last_ns)))
+        return farthest
 
     def refuse(
         self, stamp_ns: int, innovation: float, altitude: float, width: float, jump: Verdict

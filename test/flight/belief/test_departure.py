@@ -355,15 +355,18 @@ def test_a_push_that_turns_adds_up_to_no_throw(rate, is_found):
     assert (watch.found is not None) is is_found
 
 
-@pytest.mark.parametrize(('turns', 'is_found'), [
-    pytest.param(0.0, True, id='it rises'), pytest.param(4.4, False, id='swung on a rope'),
+@pytest.mark.parametrize(('turns', 'lasts', 'is_found'), [
+    pytest.param(0.0, 300, True, id='it rises'),
+    pytest.param(0.0, 48, False, id='it goes no faster than a lift'),
+    pytest.param(4.4, 300, False, id='swung on a rope'),
+    pytest.param(2.0, 300, False, id='on a long rope its fall outweighs its way'),
 ])
-def test_without_a_height_a_push_must_lead_away(turns, is_found):
+def test_without_a_height_a_push_must_lead_away(turns, lasts, is_found):
     """A barometer of 1 m repeats itself, and a test of stability on a rope fired both charges."""
     watch, belief = DepartureWatch(), Believed()
     belief.flight = 50.0, 20.0
-    for i in range(400):
-        force = 0.0, 0.0, (1.0 if i < 100 else 2.0) * STANDARD_GRAVITY
+    for i in range(600):
+        force = 0.0, 0.0, (2.0 if 100 <= i < 100 + lasts else 1.0) * STANDARD_GRAVITY
         watch.feel(i * STEP_NS, force, (turns, 0.01 * wiggle(i), 0.0))
         watch.update(i * STEP_NS, belief, 0.001, NAN, has_speed=False, has_force=True)
     assert (watch.found is not None) is is_found

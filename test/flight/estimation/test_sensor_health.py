@@ -73,15 +73,15 @@ def test_repetition_is_noticed():
     assert not monitor.is_held(500 * MS)
 
 
-def _verdicts(innovations, width=5.0, first_ms=0, moved=1.0):
-    """Judge innovations, one each 20 ms; those within the width are accepted.
+def _verdicts(innovations, width=5.0, first_ms=0, moved=1.0, each_ms=20):
+    """Judge innovations, by default one each 20 ms; those within the width are accepted.
 
     The reading has moved by a share of them; by the rest the estimate has moved.
     """
     judge = InnovationJudge(0.3)
     found = []
     for i, value in enumerate(innovations):
-        stamp = (first_ms + 20 * i) * MS
+        stamp = (first_ms + each_ms * i) * MS
         if abs(value) < width:
             judge.accept(stamp, value, moved * value)
             found.append(None)
@@ -98,6 +98,19 @@ def test_a_leap_that_stays_is_a_step_of_the_sensor():
     found = _verdicts([0.0] + [50.0 + 0.1 * i for i in range(20)])
     assert Verdict.STEP in found
     assert Verdict.LOST not in found
+
+
+def test_a_leap_that_two_readings_share_is_a_step_of_the_sensor():
+    """The first part was fused, and turned the line so that the rest lay on it."""
+    found = _verdicts([0.0, 0.0, 0.0, 4.0, *[8.0] * 4], each_ms=200)
+    assert Verdict.STEP in found
+    assert Verdict.LOST not in found
+
+
+def test_a_reading_that_leaves_its_line_as_predicted_is_no_step_of_the_sensor():
+    found = _verdicts([min(0.03 * i * i, 6.0) for i in range(60)], moved=50.0)
+    assert Verdict.LOST in found
+    assert Verdict.STEP not in found
 
 
 def test_a_leap_of_the_estimate_is_no_step_of_the_sensor():
