@@ -275,7 +275,8 @@ class DepartureWatch:
         if pushed_ns is not None and not self._is_read(belief, height):
             # The belief adds up the size of a force, which on a rope leads round in a circle, from
             # a speed that nothing has measured.
-            is_away &= self._way > max(AWAY, slowest * self._weight / STANDARD_GRAVITY)
+            push_time = self._weight / STANDARD_GRAVITY
+            is_away &= self._way > max(AWAY, slowest * push_time)
         self._has_gone |= is_thrown or (is_away and away * speed > 0.0)
         # A push lifts the vehicle; what pushes it as it comes down is the ground.
         is_fast = (abs(speed) if pushed_ns is None else speed) > slowest
