@@ -23,6 +23,7 @@ from propulsion_ros.loops.actuator_loop import (
     actuators_off,
 )
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
+from propulsion_ros.loops.command_audit import CommandAudit
 from propulsion_ros.loops.command_hold import CommandLoss
 from propulsion_ros.loops.command_reader import CommandReader, CommandRows
 from propulsion_ros.loops.decoders import LATEST_NS, demand_of, msg_to_current, msg_to_motion
@@ -35,7 +36,6 @@ from propulsion_ros.models.common.facts import LIFT
 from propulsion_ros.models.common.family import (
     WRENCH_NAMES,
     AboutCom,
-    Allocatable,
     Degradable,
     Family,
     Output,
@@ -51,18 +51,7 @@ from propulsion_ros.settings.flat import build, parameters_of
 from propulsion_ros.settings.names import as_word, is_name
 from propulsion_ros.timing.stamped_inputs import Ordering
 
-_FAR = {'effort': (10.0, ' N', 'in N'), 'velocity': (4.0, ' rad/s', 'in rad/s'),
-        'position': (1.5, '', 'a throttle of 0 to 1, not N, % or us')}
-"""By field: commands of so many times their limit are in another unit; unit, and unit in words."""
-_BELOW = 0.01  # throttles so far below 0 are no rounding
-_ODD = 4.0  # commands of so many times the response to them are in another unit
-_MOST = 1e9  # larger commands are not counted
-# Commands are shares up to 1 if all thrusts are below `_SHARES` [N] and below a share `_LITTLE` of
-# a limit above `_LARGE` [N]. By field: that share, and the unit of a command.
-_SHARES, _LARGE, _LITTLE = 2.0, 7.0, {'effort': (0.15, 'N'), 'velocity': (1e-4, 'rad/s')}
 _TIMING = tuple(each.key for each in parameters_of(LoopParams) if not each.spec.live)
-_LASTING_NS = 1_000_000_000
-"""Time after which commands below 0 that push nothing are no transient [ns]."""
 MOST_AHEAD_NS = 100_000_000
 """Largest lead of a command's stamp over the clock of a robot [ns]."""
 
@@ -125,12 +114,7 @@ class ActuatorPorts(StampedPorts):
         # A replay steps on stamps, so it is no robot.
         self._is_robot = not self._resets_on_jump
         self._report: Report | None = None
-        self._was_far, self._most = False, 0.0
-        self._has_pushed, self._turned_ns = False, 0
-        self._is_effort = np.array([each == 'effort' for each in family.command_fields])
-        self._asked, self._done = np.zeros((2, len(family.command_names)))
-        self._followed = _followed_columns(family)
-        self._loss = CommandLoss(self.core.hold, family.command_names, host)
+        self._watch_commands()
         self._off = actuators_off(params, family)
         self._world_frame = ''
         self._started_ns: int | None = None
@@ -147,6 +131,11 @@ class ActuatorPorts(StampedPorts):
         if autopilot and OF_AUTOPILOTS.intersection(adapters):
             self._open_autopilot(Autopilot(autopilot, family), adapters)
         self.ports += self.record.ports
+
+    def _watch_commands(self) -> None:
+        """Follow the commands that the core holds."""
+        self._audit = CommandAudit(self.family, self.core.hold)
+        self._loss = CommandLoss(self.core.hold, self.family.command_names, self._host)
 
     def _open_outlets(self, publish_each: bool, publish_numbers: bool) -> None:
         family = self.family
@@ -334,11 +323,7 @@ class ActuatorPorts(StampedPorts):
         run = self.core.run(stamps, values, CLOCK if self._has_clock else '')
         if run:
             host.counts.update({'taken': run.count, COMMAND: run.count})
-            # Efforts are commands, whose thrust may lag behind, or thrusts.
-            for each in (values[:run.count, self._is_effort], run.steps.effort):
-                if each is not None:
-                    most = np.nan_to_num(np.abs(each)).max(initial=0.0)
-                    self._most = max(self._most, float(most))
+            self._audit.take_run(values[:run.count], run.steps.effort)
         return run
 
     def payloads(self, run: Run) -> list[tuple[Outlet, Any]] | None:
@@ -404,6 +389,7 @@ class ActuatorPorts(StampedPorts):
             params = replace(params, step_on='stamp')
         self._has_clock = params.step_on == 'clock'
         self.core = self._make_core(params)
+        self._watch_commands()
         self.core.enable(timing['enabled'])
         return params.grid
 
@@ -486,16 +472,7 @@ class ActuatorPorts(StampedPorts):
         if self.core.joints:
             self.core.joints.follow(report.stamp_ns, self._host)
         publish, output, stamp_ns = self._host.publish, report.output, report.stamp_ns
-        if output.thrusts is not None:
-            self._most = max(self._most, float(np.abs(output.thrusts).max(initial=0.0)))
-        self._compare(output)
-        # Commands that push nothing may be intended, unless they last before any has pushed.
-        line = '' if self._was_far else self._far_commands()
-        self._has_pushed |= bool(np.any(output.thrusts))
-        is_turned = line.endswith('sign wrong?') and not self._has_pushed
-        self._turned_ns = (self._turned_ns or stamp_ns) if is_turned else 0
-        if line.startswith('every') or (is_turned and stamp_ns - self._turned_ns >= _LASTING_NS):
-            self._was_far = True
+        if line := self._audit.take(stamp_ns, output):
             self._host.log('warn', line)
         tanks = output.tanks
         if tanks is not None:
@@ -539,47 +516,18 @@ class ActuatorPorts(StampedPorts):
         )
         return JointRow(position, velocity, effort)
 
-    def _compare(self, output: Output) -> None:
-        """Add up the commands, and the angles and speeds that follow them."""
-        asked = np.abs(self.core.hold.last)
-        self._asked += np.where(asked < _MOST, asked, 0.0)
-        # Count the command too: its thrust may lag behind.
-        efforts = asked[self._is_effort & (asked < _MOST)]
-        self._most = max(self._most, float(efforts.max(initial=0.0)))
-        for field, (own, seen) in [*self._followed.items()]:
-            done = getattr(output, field)
-            if done is None:
-                # The output has no such field, as for a throttle.
-                del self._followed[field]
-            else:
-                self._done[own] += np.abs(done[seen])
-
     @property
     def mistake(self) -> str:
         """Description of commands that probably have a wrong unit or sign, or did not push."""
-        return self._far_commands() or self._small_commands() or self._unfollowed()
+        return self._audit.mistake
 
     def conclude(self) -> None:
         """Log why nothing pushed at the end of a replay."""
         lacks = 'no odometry, body.velocity of a table, so no force' * (
             self.core.lacks_motion and self._is_lift
         )
-        if text := lacks or self._small_commands():
+        if text := lacks or self._audit.small_commands():
             self._host.log('warn', text)
-
-    def _unfollowed(self) -> str:
-        """Describe commands that were all 0, or much larger than the response to them."""
-        names, fields = self.family.command_names, self.family.command_fields
-        if not self._asked.any():
-            if not (isinstance(self.family, Allocatable) and self.core.hold.has_any):
-                return ''
-            return f'every command was 0, {self._at_zero or "so nothing pushed"}'
-        columns = [column for own, _ in self._followed.values() for column in own]
-        for i in (i for i in columns if self._asked[i] > _ODD * self._done[i]):
-            unit = {'position': 'rad, not degrees', 'velocity': 'rad/s, not rpm'}[fields[i]]
-            part = self._done[i] / self._asked[i]
-            return f'{names[i]} did {part:.2g} of what was sent; is that in {unit}?'
-        return ''
 
     @property
     def uncommanded(self) -> Sequence[str] | None:
@@ -588,58 +536,6 @@ class ActuatorPorts(StampedPorts):
         names = zip(self.family.command_names, commanded, strict=True)
         silent = [name for name, is_commanded in names if not is_commanded]
         return silent if any(commanded) or not commanded else None
-
-    def _small_commands(self) -> str:
-        """Describe thrusts so small that commands were probably shares of the limit."""
-        field = self.family.command_fields[0]
-        share, unit = _LITTLE.get(field, (0.0, ''))
-        if isinstance(self.family, Allocatable):
-            limit = float(self.family.thrust_limits[1].max())
-            # A command that came too late leaves a thrust of nearly 0.
-            if 1e-7 * limit < self._most < min(_SHARES, share * limit) and limit > _LARGE:
-                return f'no thrust was above {self._most:.3g} of {limit:g} N; is {field} in {unit}?'
-        return ''
-
-    @functools.cached_property
-    def _at_zero(self) -> str:
-        """What a throttle of 0 does if that is not rest, as of reversible thrusters; else ''."""
-        if not isinstance(self.family, Allocatable) or self.family.command_fields[0] != 'position':
-            return ''
-        rest = np.max(self.family.command_for(np.zeros(len(self.family.actuator_names))))
-        words = f'which is full astern, and {rest:.3g} is rest; of -1 to 1 send 0.5 + 0.5 x'
-        return words if rest > _BELOW else ''
-
-    def _far_commands(self) -> str:
-        """Describe the last commands if all are far beyond their limits, or push nothing there."""
-        output = None if self._report is None else self._report.output
-        saturated = None if output is None else output.flags.get('saturated')
-        if output is None or saturated is None or output.thrusts is None:
-            return ''
-        met = saturated | output.flags.get('off_curve', False)
-        sent, last = self.core.hold.commanded, self.core.hold.last
-        if not (np.any(met) and np.any(sent)):
-            return ''
-        lowest = int(np.argmin(np.where(sent, last, np.inf)))
-        if last[lowest] < -_BELOW and self._at_zero:
-            return (f'every command below 0 is clamped to 0, such as {last[lowest]:g} of '
-                    f'{self.family.command_names[lowest]}, {self._at_zero}')
-        if not np.all(met[sent] if len(met) == len(sent) else met):
-            return ''
-        limits, is_far, first = np.zeros(1), False, int(np.argmax(sent))
-        times, unit, asked = _FAR[self.family.command_fields[0]]
-        if isinstance(self.family, Allocatable):
-            ends = [self.family.command_for(limit) for limit in self.family.thrust_limits]
-            limits = np.abs(ends).max(axis=0)
-            is_far = len(last) == len(limits) and bool(np.all(
-                np.abs(last[sent]) > times * limits[sent]
-            ))
-        what = 'beyond its limits' if not is_far else (
-            f'far beyond its limits and clamped, such as {self.family.command_names[first]} '
-            f'{last[first]:g} of at most {limits[first]:g}{unit}; is it {asked}?'
-        )
-        what += '; is their sign wrong?' if np.all(last < 0.0) else ''
-        pushes = '' if np.any(output.thrusts) else 'nothing pushes, as '
-        return f'{pushes}every last command is {what}' if is_far or pushes else ''
 
     def look_for_publishers(self, others: int = 0) -> None:
         """Report once several publishers of commands of all actuators, without allocators.
@@ -718,16 +614,6 @@ def _topics(key: str, names: Sequence[str]) -> Sequence[str]:
                 f'{name!r} cannot be part of a topic name; write {as_word(name)!r}'
             ), i)
     return names
-
-
-def _followed_columns(family: Family) -> dict[str, tuple[list[int], list[int]]]:
-    """Return the columns of angles and of speeds in commands and in states, by field."""
-    seen = {name: i for i, name in enumerate(family.state_names)}
-    rows = [(field, i, seen[name]) for i, (name, field) in enumerate(
-        zip(family.command_names, family.command_fields, strict=True)) if name in seen]
-    return {field: (
-        [i for key, i, _ in rows if key == field], [k for key, _, k in rows if key == field]
-    ) for field in ('position', 'velocity')}
 
 
 def _one_field(family: Family) -> str:

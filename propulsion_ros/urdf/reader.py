@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.registry import REGISTRY
 from propulsion_ros.settings.errors import FIRST, Faults, SourceError
-from propulsion_ros.settings.flat import nearest
+from propulsion_ros.settings.flat import meant, nearest
 from propulsion_ros.urdf import gz_dialect, uuv_dialect
 from propulsion_ros.urdf.block import ActuatorSpec, read_block
 from propulsion_ros.urdf.link_tree import LinkTree, tree_of
-from propulsion_ros.urdf.words import misspelt
-from propulsion_ros.urdf.xml import Tag, numbers, parse_urdf, path_step, read_tag
+from propulsion_ros.urdf.xml import Tag, numbers, parse_urdf, path_step, read_tag, steps_of
 
 __all__ = ['FILENAME', 'ActuatorSpec', 'actuators_from_urdf', 'angles_of_urdf', 'joints_of_urdf',
            'mass_from_urdf', 'masses_from_urdf']
@@ -24,6 +24,23 @@ FILENAME = 'propulsion_ros'
 _Gather = Callable[[str, Sequence[Element]], Tag]
 BLOCK_LIMIT = 100
 _OF_XACRO = re.compile(r'\{[^}]*\bxacro/?\}(.*)')
+_OF_SHAPES = 'name origin geometry material'
+_KNOWN = {tag: words.split() for tag, words in {
+    'robot': 'name version link joint material gazebo transmission sensor',
+    'link': 'name type inertial visual collision',
+    'inertial': 'origin mass inertia', 'mass': 'value', 'inertia': 'ixx ixy ixz iyy iyz izz',
+    'visual': _OF_SHAPES, 'collision': _OF_SHAPES, 'origin': 'xyz rpy quat_xyzw',
+    'geometry': 'box cylinder sphere capsule mesh', 'box': 'size', 'cylinder': 'radius length',
+    'sphere': 'radius', 'joint':
+    'name type origin parent child axis limit dynamics mimic calibration safety_controller',
+    'parent': 'link', 'child': 'link', 'axis': 'xyz', 'limit': 'lower upper effort velocity',
+    'mimic': 'joint multiplier offset',
+}.items()}
+"""Attributes and children of an element, as urdfdom reads them."""
+_OTHERWISE = {'pose': 'origin', 'position': 'xyz', 'rotation': 'rpy', 'orientation': 'rpy'}
+"""Names in other formats, with the name in URDF."""
+_MOST = 1000
+"""Most attributes of an element that are checked."""
 
 
 def actuators_from_urdf(
@@ -70,7 +87,7 @@ def _specs(
             specs[block.name] = read_block(block, tree, common, base_link, faults)
     _warn_of_shared_links(specs.values(), faults)
     _warn_of_strays(robot, faults)
-    for path, text in misspelt(robot, 'robot'):
+    for path, text in _misspelt(robot, 'robot'):
         faults.warn(path, text)
     return tuple(specs.values())
 
@@ -187,3 +204,22 @@ def _foreign(filename: str) -> tuple[_Gather, str] | None:
         if family:
             return dialect.gathered, family
     return None
+
+
+def _misspelt(element: Element, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the XML path of each tag and attribute that is almost one of URDF, with a warning."""
+    known = _KNOWN.get(element.tag, [])
+    children = list(element) if known else []
+    for key, step, child in (
+        *((key, f'@{key}', None) for key in islice(element.keys(), _MOST)),
+        *((each.tag, step, each) for step, each in zip(steps_of(children), children, strict=True)),
+    ):
+        other = _OTHERWISE.get(key, '')
+        near = '' if key in known else nearest(key, known) or (other if other in known else '')
+        homes = [tag for tag, words in _KNOWN.items() if key in words and child is not None]
+        if near:
+            yield f'{path}/{step}', f'has no effect: unknown in URDF{meant(near)}'
+        elif key in known and child is not None:
+            yield from _misspelt(child, f'{path}/{step}')
+        elif homes and known:
+            yield f'{path}/{step}', f'has no effect here: URDF has it in <{homes[0]}>'
