@@ -354,7 +354,7 @@ def pressed(robot: RobotLayout) -> Iterator[Number]:
 
 def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:
     """Yield static margin, impulse and burn time of what engines push, in words."""
-    engines = [group for group in robot.groups if hasattr(group.params, 'max_fuel_rate')]
+    engines = robot.engines
     way = np.sum([np.zeros(3), *(group.pushes.sum(axis=0) for group in engines)], axis=0)
     if not way.any():
         return
@@ -516,7 +516,7 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
     weight = mass * robot.params.gravity
     driving = robot.pushing
-    is_burning = all(hasattr(group.params, 'max_fuel_rate') for group in driving)
+    is_burning = all(group.burns for group in driving)
     if not (weight and driving and is_burning and robot.params.starts_on_ground):
         return
     pushes = np.vstack([group.pushes for group in driving])

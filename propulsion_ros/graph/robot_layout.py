@@ -71,6 +71,11 @@ class Group:
         return bool(self.matrix.size)
 
     @property
+    def burns(self) -> bool:
+        """Whether its actuators are engines, which burn fuel."""
+        return hasattr(self.params, 'max_fuel_rate')
+
+    @property
     def pushes(self) -> FloatArray:
         """Largest thrust of each actuator along its axis [N], (n, 3), 0 where it is unknown."""
         return np.asarray(np.nan_to_num(self.layout.highest)[:, None] * self.layout.axis)
@@ -124,6 +129,11 @@ class RobotLayout:
     """1 for each part of the wrench that its allocators make exactly, 0 for others, (6,)."""
     is_vectored: bool
     """Whether an allocator turns joints for the wrench."""
+
+    @property
+    def engines(self) -> list[Group]:
+        """Groups of engines, which burn fuel."""
+        return [group for group in self.groups if group.burns]
 
     @property
     def pushing(self) -> list[Group]:

@@ -470,8 +470,7 @@ def heaviest(robot: RobotLayout) -> tuple[str, MassProperties]:
 def is_unsteered(robot: RobotLayout) -> bool:
     """Return whether all actuators are engines without gimbals."""
     return bool(robot.groups) and all(
-        hasattr(group.params, 'max_fuel_rate') and not group.layout.angle_names
-        for group in robot.groups)
+        group.burns and not group.layout.angle_names for group in robot.groups)
 
 
 def beside(robot: RobotLayout, on_rail: bool = False) -> Iterator[Number]:

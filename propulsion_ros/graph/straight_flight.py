@@ -44,8 +44,7 @@ def straight_flight(
 
     None where the flight is not known, as with engines that are throttled or land.
     """
-    burning = [group for group in robot.groups if hasattr(group.params, 'max_fuel_rate')]
-    params = robot.params
+    burning, params = robot.engines, robot.params
     lands = any(event.ignites and event.lands for event in config.events)
     is_plain = params.starts_on_ground and not (config.controllers or lands or params.fluid_density)
     if len(burning) != 1 or not (is_plain and robot.propellant and burning[0].pushes.any()):
@@ -91,6 +90,8 @@ class _Rocket:
             step = _STEP if self._time < self._top else 2.0 * _STEP
             if self._time < self._over:
                 self._burn(step)
+            else:
+                self._thrust = 0.0
             self._move(step)
             apogee, self._time = max(apogee, self._height), self._time + step
         self._family.reset()
@@ -148,8 +149,7 @@ class _Rocket:
         density, sound = self._air.at(params.site_altitude + self._height)
         area = self._area * self._air.factor(abs(self._climb) / sound)
         area += self._canopies.drag_area(round(1e9 * now))
-        thrust = self._thrust if now < self._over else 0.0
-        push = thrust / self._mass - params.gravity
+        push = self._thrust / self._mass - params.gravity
         if push > 0.0:
             self._liftoff = min(self._liftoff, now)
         if self._liftoff == math.inf:

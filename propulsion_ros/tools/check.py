@@ -454,8 +454,7 @@ def _warn_of_flight(
             report.warn(file.place_of(node, 'site_altitude'), (
                 f'{node}: site_altitude is {own:g} m, where body.site_altitude is {site:g} m'
             ))
-    pushes = {group.name: group.pushes.sum(axis=0) for group in robot.groups
-              if hasattr(group.params, 'max_fuel_rate')}
+    pushes = {group.name: group.pushes.sum(axis=0) for group in robot.engines}
     nose, push = (way / max(np.linalg.norm(way), LEAST) for way in (
         np.array(flight.get(_NOSE, _UP), float), np.sum([np.zeros(3), *pushes.values()], axis=0)))
     if config and push.any() and nose @ push < _ALONG:

@@ -76,7 +76,7 @@ class Esc:
             if not row:
                 rows[i] = _proportional(params, float(largest[i]), table, i)
             elif not table and row[0] == 0.0 and row[-2:-1] == [1.0] and (
-                # Of four numbers the last tells: coefficients would give more than it.
+                # Four are a table if the last is the limit, which coefficients would exceed.
                 (len(row) > 5 or row[3:] == [largest[i]])
                 and len(row) % 2 == 0 and np.all(np.diff(row[::2]) > 0.0)
             ):

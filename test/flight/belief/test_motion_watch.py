@@ -59,7 +59,7 @@ class Watched:
         return 97.6 - 8.0 * 12.0
 
     def fly_high(self, level=0.0):
-        """Fly to 219.6 m, and where it says so sink to 203.6 m and stay there for so long [s]."""
+        """Fly to 219.6 m; with a `level` sink to 203.6 m, and stay there for that long [s]."""
         self.stand()
         self.read(1.2, lambda t: 25.0 * t * t, lambda t: 50.0 + G)
         self.read(6.12, lambda t: 36.0 + 60.0 * t - 0.5 * G * t * t, lambda t: 0.3)
