@@ -117,7 +117,7 @@ class PortPace:
     """
 
     def __init__(self, params: EstimatorParams) -> None:
-        self._density = 2.0 * params.static_port_error**2 / params.static_port_time
+        self._density = params.static_port_density
         self._past: deque[tuple[int, float, float]] = deque()
 
     def reset(self) -> None:

@@ -89,7 +89,7 @@ class ErrorStateFilter:
         self._noise[GYRO_BIAS:FORCE_BIAS] = params.gyro_bias_walk**2
         self._noise[FORCE_BIAS:ALTITUDE_BIAS] = params.accelerometer_bias_walk**2
         self._noise[ALTITUDE_BIAS] = params.altitude_bias_walk**2
-        self._noise[PORT] = 2.0 * params.static_port_error**2 / params.static_port_time
+        self._noise[PORT] = params.static_port_density
         self.covariance = np.zeros((SIZE, SIZE))
         self._diagonal = self.covariance.reshape(-1)[::_DIAGONAL]
         self.reset((0.0, 0.0, 0.0, 1.0), math.pi, math.pi)

@@ -158,3 +158,8 @@ class EstimatorParams:
 
     def __post_init__(self) -> None:
         validate(self)
+
+    @property
+    def static_port_density(self) -> float:
+        """Noise density of the walk of the static ports' error [1/s]."""
+        return 2.0 * self.static_port_error**2 / self.static_port_time
