@@ -23,8 +23,8 @@ class FakeHost(BenchHost):
     def publish(self, outlet, stamp_ns, payload):
         self.published.append((outlet.topic, stamp_ns, payload))
 
-    def publishers_of(self, topic):
-        return self.publishers[topic]
+    def publishers_of(self, topic, unless=''):
+        return self.publishers[topic] - self.publishers[unless]
 
     def subscriptions_to(self, outlet):
         return self.subscriptions[outlet.topic]

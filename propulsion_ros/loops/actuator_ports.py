@@ -553,7 +553,8 @@ class ActuatorPorts(StampedPorts):
         # An allocator, which is idle beside other commands, subscribes to the effectiveness.
         idle = host.subscriptions_to(self._effectiveness) if (
             self._effectiveness in self.outlets) else 0
-        count = host.publishers_of(topic) - idle + others
+        # A flight computer commands boosters only while it has an engine lit.
+        count = host.publishers_of(topic, unless='engines') - idle + others
         # What others publish is for all actuators.
         if count > 1 and (others or self._reader.is_whole) and topic not in self._several:
             self._several.add(topic)

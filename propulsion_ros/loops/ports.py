@@ -128,8 +128,11 @@ class Host(Protocol):
     def resolve_topic_name(self, topic: str) -> str:
         """Return the full name of a topic, after remapping."""
 
-    def publishers_of(self, topic: str) -> int:
-        """Return how many publishers of a topic the graph has, this host's own included."""
+    def publishers_of(self, topic: str, unless: str = '') -> int:
+        """Return how many publishers of a topic the graph has, this host's own included.
+
+        Those of nodes that also publish ``<node>/unless`` do not count.
+        """
 
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""
@@ -154,7 +157,7 @@ class WithoutGraph:
     is_active = False
     loop: Any
 
-    def publishers_of(self, topic: str) -> int:
+    def publishers_of(self, topic: str, unless: str = '') -> int:
         """Return 0: there is no publisher."""
         return 0
 

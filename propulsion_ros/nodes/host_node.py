@@ -257,9 +257,15 @@ class HostNode(PropulsionNode):
             self.awaited[what] = FirstMessage(self, topics, what, self._received)
         return self.awaited[what].look()
 
-    def publishers_of(self, topic: str) -> int:
-        """Return how many publishers of a topic the graph has."""
-        return self.count_publishers(self.resolve_topic_name(topic))
+    def publishers_of(self, topic: str, unless: str = '') -> int:
+        """Return how many publishers of a topic the graph has, without nodes that have `unless`."""
+        name = self.resolve_topic_name(topic)
+        if not unless:
+            return self.count_publishers(name)
+        return sum(
+            self.count_publishers(f'{full_name(end)}/{unless}') == 0
+            for end in self.get_publishers_info_by_topic(name)
+        )
 
     def subscriptions_to(self, outlet: Outlet) -> int:
         """Return how many subscriptions match an outlet."""

@@ -205,7 +205,7 @@ class LoopHost(WithoutGraph):
         """Return OK, as a replay has no graph in which publishers could be missing."""
         return OK, f'no {what} yet'
 
-    def publishers_of(self, topic: str) -> int:
+    def publishers_of(self, topic: str, unless: str = '') -> int:
         """Return 1 for a topic of the recording, else 0: there is no graph."""
         return int(self.resolve_topic_name(topic) in self._bus.given)
 

@@ -186,7 +186,7 @@ class _Host(LoopHost):
         super().__init__(*args)
         self.failure = ''
 
-    def publishers_of(self, topic: str) -> int:
+    def publishers_of(self, topic: str, unless: str = '') -> int:
         """Return 1: all publishers are in this process."""
         return 1
 

@@ -422,14 +422,15 @@ def test_what_does_not_go_together_is_refused(family, options, text):
 
 
 @pytest.mark.parametrize(('publishers', 'readers', 'name', 'lines'), [
-    pytest.param(2, 0, ['a', 'b'], 1, id='of all actuators'),
-    pytest.param(2, 1, ['a', 'b'], 0, id='an idle allocator beside'),
-    pytest.param(2, 0, ['a'], 0, id='of one each'),
-    pytest.param(1, 0, ['a', 'b'], 0, id='one'),
+    pytest.param((2, 0), 0, ['a', 'b'], 1, id='of all actuators'),
+    pytest.param((2, 0), 1, ['a', 'b'], 0, id='an idle allocator beside'),
+    pytest.param((2, 1), 0, ['a', 'b'], 0, id='a flight computer beside'),
+    pytest.param((2, 0), 0, ['a'], 0, id='of one each'),
+    pytest.param((1, 0), 0, ['a', 'b'], 0, id='one'),
 ])
 def test_several_publishers_of_the_same_commands_are_one_line(publishers, readers, name, lines):
     group = Group().run()
-    group.host.publishers['~/command'] = publishers
+    group.host.publishers.update({'~/command': publishers[0], 'engines': publishers[1]})
     group.host.subscriptions['~/effectiveness'] = readers
     group.command(0, name, velocity=[10.0] * len(name))
     for _ in range(3):

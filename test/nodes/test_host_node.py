@@ -85,6 +85,8 @@ def test_messages_go_through_the_loop_while_it_is_active(graph):
     # Only a port that asks for it takes messages before activation.
     graph.becomes(lambda: node.loop.taken, ['kept'])
     assert node.publishers_of('~/in') == 1
+    assert node.publishers_of('~/in', unless='other') == 1
+    assert node.publishers_of('~/out', unless='out') == 0
     node.trigger_activate()
     talk.publish(Float64(data=7.0))
     graph.heard('/echo/out', 2)
