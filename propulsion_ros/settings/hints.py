@@ -157,9 +157,10 @@ def number_hint(text: object, unit: str | None = None) -> str:
     if len(text.split()) > 1 and all(map(_is_number, text.split())):
         return f'; write a list, [{", ".join(text.split())}]'
     if _is_number(text):
-        return '; write it without quotes' if '_' not in text else (
-            f'; write {float(text):.6g}: in ROS a number has no _'
-        )
+        if '_' not in text and text.isascii():
+            return '; write it without quotes'
+        why = 'in ROS a number has no _' if '_' in text else 'only the digits 0 to 9 are read'
+        return f'; write {float(text):.6g}: {why}'
     if text.strip().lower() in ('none', 'null', 'off', 'unlimited'):
         return '; leave it out, or write 0'
     found = _WITH_UNIT.fullmatch(text)

@@ -148,7 +148,8 @@ def numbers(
     values = []
     for word in (text or '').split():
         try:
-            value = float(word)
+            # Python also reads 1_4 and digits of other scripts.
+            value = float(word if word.isascii() and '_' not in word else 'no number')
         except ValueError:
             given = text or ''
             hint = number_hint(given, unit) or (meaning and f'; {meaning}')

@@ -52,6 +52,10 @@ def test_numbers_are_finite():
     pytest.param('inf', {}, 'p: inf is not finite', id='infinity'),
     pytest.param('1 nan', {}, 'p: nan is not finite', id='NaN'),
     pytest.param('1e400', {}, 'p: 1e400 is not finite', id='overflow'),
+    pytest.param('1_4', {}, "p: expected a number, got '1_4'; write 14: in ROS a number has no _",
+                 id='underscore'),
+    pytest.param('\u0663', {}, "p: expected a number, got '\u0663'; write 3: only the digits "
+                 '0 to 9 are read', id='digits of another script'),
     pytest.param('1,2', {}, "p: expected a number, got '1,2'; write a point in a number, "
                  'and a space between two', id='comma'),
     pytest.param('1 2', {'count': 3}, 'p: expected 3 numbers, got 2; write x, y and z',
