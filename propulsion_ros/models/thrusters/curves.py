@@ -15,6 +15,7 @@ import numpy as np
 from propulsion_ros.models.common.lag import LagRun, PiecewiseQuadratic, lag_ratio, ramp_moments
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,
+    WEIGHTS,
     RotorDynamics,
     columns_by_kind,
     require_constants,
@@ -339,9 +340,6 @@ def _both_ways(linear: FloatArray, square: FloatArray) -> PiecewiseQuadratic:
     )
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-
-
 class MeanThrust:
     """Mean of a thrust curve over the way of the rotor speed through a step.
 
@@ -398,8 +396,7 @@ class MeanThrust:
             mean = pieces.mean(LagRun(first, goal, last, tau, dt, self._moments))
             thrust = np.where(self._dynamics.lags, mean, thrust)
         if self._drags:
-            times = (0.5 * dt * (1.0 + _NODES)).reshape(-1, *(1,) * start.ndim)
-            speeds = efficiency * self._dynamics.drag_at(start, demand, times)
-            mean = np.tensordot(0.5 * _WEIGHTS, self._curves.thrust(speeds, advance), 1)
+            speeds = efficiency * self._dynamics.on_the_way(start, demand, dt)
+            mean = np.tensordot(WEIGHTS, self._curves.thrust(speeds, advance), 1)
             thrust = np.where(self._dynamics.drags, mean, thrust)
         return thrust
