@@ -32,11 +32,14 @@ from propulsion_ros.settings.quantity import (
     validate,
 )
 
-_NEEDED = {
+_CONVERSIONS = {
     'basic': ('rotor_constant',),
+    'dead_zone': (),
+    'linear_interp': (),
     'propeller': ('thrust_coefficient', 'propeller_diameter', 'fluid_density'),
     'four_quadrant': ('propeller_diameter', 'fluid_density'),
 }
+"""Every curve, with the constants that it divides by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +49,7 @@ class CurvesParams(FourQuadrantParams):
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
     conversion: tuple[str, ...] = per_row(
         'basic', doc='curve of thrust over rotor speed', kind=str,
-        choices=('basic', 'dead_zone', 'linear_interp', 'propeller', 'four_quadrant'),
+        choices=tuple(_CONVERSIONS),
     )
     rotor_constant: FloatArray = per_row(
         0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2', lo=0.0, hi=LARGEST
@@ -95,7 +98,7 @@ class CurvesParams(FourQuadrantParams):
 
     def __post_init__(self) -> None:
         validate(self)
-        require_constants(self, self.conversion, _NEEDED)
+        require_constants(self, self.conversion, _CONVERSIONS)
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self.table(i)
@@ -108,7 +111,7 @@ class CurvesParams(FourQuadrantParams):
 
 
 _Curve: TypeAlias = 'DeadZone | Propeller | ThrustTables | FourQuadrant'
-"""One curve for the columns of its kind."""
+"""One curve for the columns of its kind: thrust, the inverse, ends, and exact quadratic pieces."""
 
 
 class ThrustCurves:
@@ -214,6 +217,8 @@ def _curve(kind: str, params: CurvesParams, at: IntArray | slice) -> _Curve:
         return ThrustTables([params.table(i) for i in rows])
     if kind == 'four_quadrant':
         return FourQuadrant(params, at)
+    if kind != 'propeller':
+        raise NotImplementedError(f'conversion {kind} has no class')
     diameter = params.propeller_diameter[at]
     mass = params.fluid_density[at] * diameter**3
     return Propeller(

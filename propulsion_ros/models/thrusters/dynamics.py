@@ -36,10 +36,13 @@ _NODES, _DOUBLED = np.polynomial.legendre.leggauss(4)
 WEIGHTS = 0.5 * _DOUBLED
 """Of the points of Gauss' rule in a step; see `RotorDynamics.on_the_way`."""
 
-_NEEDED = {
+DYNAMICS: dict[str, tuple[str, ...]] = {
+    'zero_order': (),
+    'first_order': (),
     'yoerger': ('alpha', 'beta'),
     'bessa': ('rotor_inertia', 'torque_constant', 'winding_resistance'),
 }
+"""Every model of the rotor, with the constants that it divides by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +52,7 @@ class DynamicsParams:
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
     dynamics: tuple[str, ...] = per_row(
         'zero_order', doc='model of the rotor', kind=str,
-        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
+        choices=tuple(DYNAMICS),
     )
     time_constant: FloatArray = per_row(
         0.0, 's', doc='first_order: lag of the rotor speed; 0 follows at once', lo=0.0, hi=LARGEST
@@ -80,7 +83,7 @@ class DynamicsParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        require_constants(self, self.dynamics, _NEEDED)
+        require_constants(self, self.dynamics, DYNAMICS)
         damping = np.maximum(self.linear_damping, self.quadratic_damping)
         for i, kind in enumerate(self.dynamics):
             if kind == 'bessa' and damping[i] < SMALLEST:
