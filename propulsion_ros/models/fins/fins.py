@@ -36,7 +36,7 @@ from propulsion_ros.models.fins.lift_drag import (
     TwoLinesParams,
 )
 from propulsion_ros.models.fins.lifting_surface import LiftingSurface, LiftingSurfaceParams
-from propulsion_ros.models.thrusters.dynamics import DynamicsParams, RotorDynamics
+from propulsion_ros.models.thrusters.dynamics import DYNAMICS, DynamicsParams, RotorDynamics
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import (
     BoolArray,
@@ -65,7 +65,7 @@ class FinsParams(DynamicsParams, ServoParams):
     )
     dynamics: tuple[str, ...] = per_row(
         'first_order', doc='how the deflection follows its command', kind=str,
-        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
+        choices=tuple(DYNAMICS),
     )
     time_constant: FloatArray = per_row(
         0.0, 's', doc='first_order: lag of the deflection; 0 follows at once', lo=0.0

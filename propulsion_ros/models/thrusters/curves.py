@@ -15,6 +15,7 @@ import numpy as np
 from propulsion_ros.models.common.lag import LagRun, PiecewiseQuadratic, lag_ratio, ramp_moments
 from propulsion_ros.models.thrusters.dynamics import (
     LARGEST,
+    WEIGHTS,
     RotorDynamics,
     columns_by_kind,
     require_constants,
@@ -31,11 +32,14 @@ from propulsion_ros.settings.quantity import (
     validate,
 )
 
-_NEEDED = {
+_CONVERSIONS = {
     'basic': ('rotor_constant',),
+    'dead_zone': (),
+    'linear_interp': (),
     'propeller': ('thrust_coefficient', 'propeller_diameter', 'fluid_density'),
     'four_quadrant': ('propeller_diameter', 'fluid_density'),
 }
+"""Every curve, with the constants that it divides by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +49,7 @@ class CurvesParams(FourQuadrantParams):
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
     conversion: tuple[str, ...] = per_row(
         'basic', doc='curve of thrust over rotor speed', kind=str,
-        choices=('basic', 'dead_zone', 'linear_interp', 'propeller', 'four_quadrant'),
+        choices=tuple(_CONVERSIONS),
     )
     rotor_constant: FloatArray = per_row(
         0.0, 'N s^2/rad^2', doc='basic: thrust for each (rad/s)^2', lo=0.0, hi=LARGEST
@@ -94,7 +98,7 @@ class CurvesParams(FourQuadrantParams):
 
     def __post_init__(self) -> None:
         validate(self)
-        require_constants(self, self.conversion, _NEEDED)
+        require_constants(self, self.conversion, _CONVERSIONS)
         for i, kind in enumerate(self.conversion):
             if kind == 'linear_interp':
                 self.table(i)
@@ -107,7 +111,7 @@ class CurvesParams(FourQuadrantParams):
 
 
 _Curve: TypeAlias = 'DeadZone | Propeller | ThrustTables | FourQuadrant'
-"""One curve for the columns of its kind."""
+"""One curve for the columns of its kind: thrust, the inverse, ends, and exact quadratic pieces."""
 
 
 class ThrustCurves:
@@ -213,6 +217,8 @@ def _curve(kind: str, params: CurvesParams, at: IntArray | slice) -> _Curve:
         return ThrustTables([params.table(i) for i in rows])
     if kind == 'four_quadrant':
         return FourQuadrant(params, at)
+    if kind != 'propeller':
+        raise NotImplementedError(f'conversion {kind} has no class')
     diameter = params.propeller_diameter[at]
     mass = params.fluid_density[at] * diameter**3
     return Propeller(
@@ -339,9 +345,6 @@ def _both_ways(linear: FloatArray, square: FloatArray) -> PiecewiseQuadratic:
     )
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
-
-
 class MeanThrust:
     """Mean of a thrust curve over the way of the rotor speed through a step.
 
@@ -398,8 +401,7 @@ class MeanThrust:
             mean = pieces.mean(LagRun(first, goal, last, tau, dt, self._moments))
             thrust = np.where(self._dynamics.lags, mean, thrust)
         if self._drags:
-            times = (0.5 * dt * (1.0 + _NODES)).reshape(-1, *(1,) * start.ndim)
-            speeds = efficiency * self._dynamics.drag_at(start, demand, times)
-            mean = np.tensordot(0.5 * _WEIGHTS, self._curves.thrust(speeds, advance), 1)
+            speeds = efficiency * self._dynamics.on_the_way(start, demand, dt)
+            mean = np.tensordot(WEIGHTS, self._curves.thrust(speeds, advance), 1)
             thrust = np.where(self._dynamics.drags, mean, thrust)
         return thrust

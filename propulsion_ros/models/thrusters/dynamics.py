@@ -32,10 +32,17 @@ SMALLEST, LARGEST = 1e-12, 1e12
 FASTEST = 1e100
 """No speed that a tiny constant makes is larger [rad/s]: its square is finite in every curve."""
 
-_NEEDED = {
+_NODES, _DOUBLED = np.polynomial.legendre.leggauss(4)
+WEIGHTS = 0.5 * _DOUBLED
+"""Of the points of Gauss' rule in a step; see `RotorDynamics.on_the_way`."""
+
+DYNAMICS: dict[str, tuple[str, ...]] = {
+    'zero_order': (),
+    'first_order': (),
     'yoerger': ('alpha', 'beta'),
     'bessa': ('rotor_inertia', 'torque_constant', 'winding_resistance'),
 }
+"""Every model of the rotor, with the constants that it divides by."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +52,7 @@ class DynamicsParams:
     names: tuple[str, ...] = names('thruster names, the order of all arrays')
     dynamics: tuple[str, ...] = per_row(
         'zero_order', doc='model of the rotor', kind=str,
-        choices=('zero_order', 'first_order', 'yoerger', 'bessa'),
+        choices=tuple(DYNAMICS),
     )
     time_constant: FloatArray = per_row(
         0.0, 's', doc='first_order: lag of the rotor speed; 0 follows at once', lo=0.0, hi=LARGEST
@@ -76,7 +83,7 @@ class DynamicsParams:
 
     def __post_init__(self) -> None:
         validate(self)
-        require_constants(self, self.dynamics, _NEEDED)
+        require_constants(self, self.dynamics, DYNAMICS)
         damping = np.maximum(self.linear_damping, self.quadratic_damping)
         for i, kind in enumerate(self.dynamics):
             if kind == 'bessa' and damping[i] < SMALLEST:
@@ -149,14 +156,17 @@ class RotorDynamics:
         self._lag = Lag(np.where(is_lag, params.time_constant, 0.0)) if is_lag.any() else None
         self._is_lag = None if is_lag.all() else is_lag
         self.drags: BoolArray = (kinds == 'yoerger') | (kinds == 'bessa')
-        self._dt = -1.0
+        self._dt = self._way_dt = -1.0
+        self._left = np.zeros(0)
 
-    def drag_at(self, speed: FloatArray, demand: FloatArray, times: FloatArray) -> FloatArray:
-        """Return the speeds of those with drag after times [s], (k, ..., 1), within a step.
-
-        The result is (k, ..., n); the others get their input.
-        """
-        result: FloatArray = np.broadcast_to(demand, (len(times), *speed.shape)).copy()
+    def on_the_way(self, speed: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
+        """Return the speeds at the points of Gauss' rule in a step of dt [s], (k, ..., n)."""
+        times = (0.5 * dt * (1.0 + _NODES)).reshape(-1, *(1,) * speed.ndim)
+        if dt != self._way_dt or self._left.ndim != times.ndim:
+            with np.errstate(over='ignore'):
+                left = np.exp(-times / self.time_constant)
+            self._way_dt, self._left = dt, np.where(self.lags, left, 0.0)
+        result: FloatArray = demand + self._left * (speed - demand)
         for columns, drag in self._drags:
             result[..., columns] = drag.step(speed[..., columns], demand[..., columns], times)
         return result

@@ -20,7 +20,7 @@ import numpy as np
 
 from propulsion_ros.models.common.lag import PiecewiseQuadratic
 from propulsion_ros.models.common.points import numbers_of
-from propulsion_ros.models.thrusters.dynamics import RotorDynamics, within_reach
+from propulsion_ros.models.thrusters.dynamics import WEIGHTS, RotorDynamics, within_reach
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import ComplexArray, FloatArray, IntArray, per_row
 
@@ -38,7 +38,6 @@ _B4_70 = {
     '-0.0009665 0.004319 0.0012453 9.5986e-05 -0.00079986 0.0015073 0.00024595 -0.0016918 '
     '0.00051603 0.0011504 -0.00047976 -0.0014566 0.0002328',
 }
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _CELLS = 8192
 """Cells of a table over the whole circle; linear between its points it is right to 1e-6."""
 _MOST = 100
@@ -205,8 +204,7 @@ class PropellerLoads:
         self.is_all = curve.diameter.size == len(params.names)
         self._drags = takes_mean and bool(dynamics.drags[columns].any())
         self._lags = takes_mean and bool(dynamics.lags[columns].any())
-        self._dt, self._left = -1.0, np.zeros(0)
-        self._weights = 0.5 * _WEIGHTS + 0j
+        self._weights = WEIGHTS + 0j
         self._per_thrust: FloatArray = params.moment_constant[columns]
 
     def of(
@@ -219,7 +217,7 @@ class PropellerLoads:
             advance = advance[..., at]
         if dt == 0.0 or not (self._lags or self._drags):
             return self._curve.loads((efficiency * way[2])[..., at], advance)
-        speeds = (efficiency * self._on_the_way(way[0], way[1], dt))[..., at]
+        speeds = (efficiency * self._dynamics.on_the_way(way[0], way[1], dt))[..., at]
         loads = self._curve.loads(speeds, advance)
         mean = self._weights.dot(loads.reshape(len(loads), -1))
         return np.asarray(mean.reshape(loads.shape[1:]))
@@ -242,16 +240,3 @@ class PropellerLoads:
         """Return torques that a motor must give, over `moment_constant` [N], (..., m)."""
         torque = loads.imag * self._curve.diameter * np.sign(speed[..., self.columns])
         return np.asarray(np.maximum(torque, 0.0) / self._per_thrust)
-
-    def _on_the_way(self, start: FloatArray, demand: FloatArray, dt: float) -> FloatArray:
-        """Return the speeds at the points of Gauss' rule in a step, (k, ..., n)."""
-        times = (0.5 * dt * (1.0 + _NODES)).reshape(-1, *(1,) * start.ndim)
-        if dt != self._dt:
-            with np.errstate(over='ignore'):
-                left = np.exp(-times / self._dynamics.time_constant)
-            self._dt, self._left = dt, np.where(self._dynamics.lags, left, 0.0)
-        lagging: FloatArray = demand + self._left * (start - demand)
-        if not self._drags:
-            return lagging
-        dragged = self._dynamics.drag_at(start, demand, times)
-        return np.where(self._dynamics.drags, dragged, lagging)

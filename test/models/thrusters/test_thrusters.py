@@ -227,6 +227,16 @@ def test_any_command_stays_finite_and_inside_the_limits(kind, interface, command
         assert -7.0 <= output.applied[0] <= 11.0
 
 
+@pytest.mark.parametrize('kind', KINDS)
+def test_many_steps_are_single_ones_to_the_last_bit(kind):
+    many, single = thrusters(**kind), thrusters(**kind)
+    values = np.random.default_rng(0).uniform(-100.0, 100.0, (50, 1))
+    done = many.steps(velocity(*values), STILL, 0.01)
+    if done is not None:
+        efforts = [single.step(velocity(*row), STILL, 0.01, 0).effort for row in values]
+        assert done.effort.tobytes() == np.array(efforts).tobytes()
+
+
 @pytest.mark.parametrize(('conversion', 'given', 'part'), [
     pytest.param('basic', {'thrust_efficiency': [1.0, 0.25]}, 0.25, id='thrust'),
     pytest.param('basic', {'propeller_efficiency': [1.0, 0.5]}, 0.25, id='speed, squared'),
