@@ -146,7 +146,7 @@ class Panel:
     """Quantity of the horizontal axis with its unit, '' for time."""
     callouts: tuple[Callout, ...] = ()
     levels: tuple[Level, ...] = ()
-    """Levels; only limits are drawn across the traces too, others across the histogram."""
+    """Levels, drawn with their names across the histogram; of them limits across the traces too."""
     spread: FloatArray | None = None
     """Values of a histogram beside the traces."""
 

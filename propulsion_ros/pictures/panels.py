@@ -85,16 +85,7 @@ def page_of(
     SourceError
         If there is nothing to draw, or too much.
     """
-    flight = signals.flight
-    first, last = span_of(signals)
-    origin = _origin(first)
-    begin, end = max(begin, first - origin), min(end, last - origin)
-    if not begin <= end:
-        raise SourceError(
-            signals.name,
-            f'expected a part of {first - origin:g} to {last - origin:g} s, got none of it',
-        )
-    cut = _Cut(origin, begin, max(end, begin + 1e-3))
+    flight, cut = signals.flight, cut_of(signals, begin, end)
     phases = cut.spans(flight.phases)
     fits = _fits_in_flight(flight, cut, phases)
     has_flight = bool(flight.phases or flight.fits)
@@ -110,15 +101,15 @@ def page_of(
             signals.name, f'expected values between {cut.begin:g} and {cut.end:g} s, got none'
         )
     return Page(
-        title=_title(signals, origin) if title is None else title,
-        time_label=f'time after {origin} s [s]' if origin else 'time [s]',
+        title=_title(signals, cut.origin) if title is None else title,
+        time_label=f'time after {cut.origin} s [s]' if cut.origin else 'time [s]',
         begin=cut.begin,
         end=cut.end,
         above=shown,
         panels=panels,
         phases=phases,
         marks=tuple(mark for mark in map(cut.mark, flight.marks) if cut.has(mark.time)),
-        origin=origin,
+        origin=cut.origin,
     )
 
 
@@ -143,7 +134,7 @@ def _is_still(panel: Panel) -> bool:
 
 def flight_page(signals: Signals) -> Page:
     """Return the page of a flight alone, from before liftoff until after apogee and events."""
-    flight, origin = signals.flight, _origin(span_of(signals)[0])
+    flight, origin = signals.flight, cut_of(signals).origin
     begin = min((mark.time - 1.0 for mark in flight.marks), default=span_of(signals)[0])
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time, _ in flight.detections), default=math.inf
@@ -163,13 +154,8 @@ def span_of(signals: Signals) -> tuple[float, float]:
     return min(times), max(times)
 
 
-def _origin(first: float) -> int:
-    """Return the stamp from which the time axis counts [s]."""
-    return math.floor(first) if first > _WALL_CLOCK else 0
-
-
 @dataclass(frozen=True)
-class _Cut:
+class Cut:
     """The part of the time axis that is drawn, and the stamp from which it counts [s]."""
 
     origin: int
@@ -177,12 +163,15 @@ class _Cut:
     end: float
 
     def has(self, time: float) -> bool:
+        """Return whether a time of the axis [s] is drawn."""
         return self.begin <= time <= self.end
 
     def mark(self, mark: Mark) -> Mark:
+        """Return a mark at its time on the axis."""
         return Mark(mark.time - self.origin, mark.name)
 
     def points(self, points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+        """Return the points that are drawn, at their times on the axis [s]."""
         shifted = ((time - self.origin, value) for time, value in points)
         return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
@@ -220,6 +209,22 @@ class _Cut:
         return tuple(spans)
 
 
+def cut_of(signals: Signals, begin: float = -math.inf, end: float = math.inf) -> Cut:
+    """Return the part of an input from ``begin`` to ``end`` [s] of the time axis of its page.
+
+    Raises `SourceError` if the input has none of it.
+    """
+    first, last = span_of(signals)
+    origin = math.floor(first) if first > _WALL_CLOCK else 0
+    begin, end = max(begin, first - origin), min(end, last - origin)
+    if not begin <= end:
+        raise SourceError(
+            signals.name,
+            f'expected a part of {first - origin:g} to {last - origin:g} s, got none of it',
+        )
+    return Cut(origin, begin, max(end, begin + 1e-3))
+
+
 def _title(signals: Signals, origin: int) -> str:
     """Return the name of the input, and the last apogee if there is one."""
     words = []
@@ -235,7 +240,7 @@ def _title(signals: Signals, origin: int) -> str:
     return f'{name}: {", ".join(words)}' if words else name
 
 
-def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) -> list[Fit]:
+def _fits_in_flight(flight: FlightSignals, cut: Cut, phases: Sequence[Span]) -> list[Fit]:
     """Return the fits in the phase flight, or all of them if phases are not known."""
     spans = [span for span in phases if span.name == 'flight']
     fits = (fit._replace(time=fit.time - cut.origin) for fit in flight.fits)
@@ -248,7 +253,7 @@ def _fits_in_flight(flight: FlightSignals, cut: _Cut, phases: Sequence[Span]) ->
 
 
 def _panels(
-    signals: Signals, cut: _Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
+    signals: Signals, cut: Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, ordered by source."""
     rows = _beside_the_allocated(signals.rows)
@@ -305,7 +310,7 @@ def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str
 
 def _comparison(
     rows: Mapping[Channel, Rows], sources: Sequence[str], quantity: str, estimates: set[str],
-    cut: _Cut,
+    cut: Cut,
 ) -> tuple[set[Channel], Panel]:
     """Return the compared channels, and a panel of the name that moves most, by source."""
     compared = {c for c in rows if c.source in sources and c.quantity == quantity}
@@ -386,7 +391,7 @@ def _are_valves(channels: Iterable[Channel], present: Mapping[Channel, Rows]) ->
     return {0.0, 1.0} in values and all(each <= {0.0, 1.0} for each in values)
 
 
-def _flight_panels(signals: Signals, cut: _Cut, fits: Sequence[Fit]) -> tuple[Panel, ...]:
+def _flight_panels(signals: Signals, cut: Cut, fits: Sequence[Fit]) -> tuple[Panel, ...]:
     """Return the panels of a flight, none without an altitude."""
     flight = signals.flight
     altitudes = [

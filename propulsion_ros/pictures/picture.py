@@ -94,14 +94,12 @@ def figure_of(page: Page) -> Any:
         for i, panel in enumerate(page.above):
             axis = figure.add_subplot(grid[i])
             draw_panel(axis, page, panel, has_names=not i)
-            axis.set_xlabel(panel.across or page.time_label)
     grid = parts[-1].subgridspec(max(count, 1), beside)
     for i, panel in enumerate(page.panels):
         cell = grid[divmod(i, beside)]
         if panel.spread is None:
             axis = figure.add_subplot(cell)
             draw_panel(axis, page, panel, has_names=not i and not page.above)
-            axis.set_xlabel(panel.across or page.time_label)
         else:
             _draw_spread(figure, cell, page, panel, panel.spread)
     return figure
@@ -118,7 +116,7 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     _draw_traces(axis, panel, colours)
     axis.set_title(panel.heading, loc='left', fontsize=10)
     axis.set_ylabel(panel.scale or panel.unit)
-    axis.set_xlabel(panel.across)
+    axis.set_xlabel(panel.across or page.time_label)
     if panel.across:
         axis.margins(x=0.06)
     else:
@@ -130,11 +128,15 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
         axis.set_ylim(*panel.limits)
     elif has_names or panel.span:
         axis.margins(y=0.2)
+    elif panel.levels or panel.callouts:
+        axis.margins(y=0.12)
+    _draw_limits(axis, panel)
     low, high = axis.get_ylim()
     if high - low < ROUNDING:
         axis.set_ylim(low - 1.0, high + 1.0)
     for event in panel.events:
         axis.axvline(event.time, color=COLOURS['event'], linewidth=1.8, label=event.name)
+    _call_out(axis, panel)
     if not panel.across:
         _draw_marks(axis, page.marks, has_names)
     if has_names or (panel.span and not panel.legend):
@@ -254,10 +256,6 @@ def _draw_spread(
     first = axis = figure.add_subplot(grid[0])
     if panel.traces:
         draw_panel(axis, page, panel, has_names=False)
-        axis.set_xlabel(panel.across or page.time_label)
-        axis.margins(y=0.12)
-        _draw_limits(axis, panel)
-        _call_out(axis, panel)
         axis = figure.add_subplot(grid[1], sharey=first)
         axis.tick_params(left=False, labelleft=False)
     else:

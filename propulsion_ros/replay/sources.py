@@ -344,12 +344,13 @@ def _check_wanted(
 ) -> None:
     """Raise `SourceError` for a column that no loop takes, or warn where it may be a result."""
     wanted = {topic.rpartition('/')[2] for topic in robot.bus.kinds}
-    for prefix, topic in (
-        ('body.', 'odometry'), ('com.', 'inertia'), ('wrench.', 'wrench_command'),
+    for prefix, topic, why in (
+        ('body.', 'odometry', ''), ('com.', 'inertia', ''),
+        ('wrench.', 'wrench_command', ', and no allocator is replayed'),
     ):
         unused = [name for name in header if name.strip().startswith(prefix)]
         if unused and topic not in wanted:
-            error = SourceError(place, f'no node takes column {unused[0].strip()!r}')
+            error = SourceError(place, f'no node takes column {unused[0].strip()!r}{why}')
             if not may_be_result:
                 raise error
             robot.warn(str(error))

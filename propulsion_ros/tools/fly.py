@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--picture', type=Path, metavar='FILE.png', help='draw motion and actuators at the end; '
-        'plot of a recorded bag has phases and events too'
+        'plot of a recorded bag has wrenches, phases and events too'
     )
     parser.add_argument(
         '--record', type=Path, metavar='BAG', help='record every topic into a new bag, '

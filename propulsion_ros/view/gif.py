@@ -145,7 +145,7 @@ class _Loop:
     def _plot(self, axis: Any, panel: Panel) -> Any:
         draw_panel(axis, self._page, panel, has_names=False)
         axis.set_title(panel.heading, loc='left', fontsize=8)
-        axis.set_ylabel('')
+        axis.set(xlabel='', ylabel='')
         axis.tick_params(labelsize=7)
         return axis.axvline(self._data['begin'], color='#e0218a', linewidth=1.4, animated=True)
 

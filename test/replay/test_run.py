@@ -432,8 +432,8 @@ def test_table_of_the_whole_chain_is_the_same_to_a_bag(tmp_path):
 @pytest.mark.parametrize(('header', 'row', 'reason'), [
     pytest.param('stamp,body.velocity.x,body.velocity.y,body.velocity.z', '0.0,1,0,0',
                  "no node takes column 'body.velocity.x'", id='nobody feels the flow'),
-    pytest.param('stamp,wrench.force.x', '0.0,1', "no node takes column 'wrench.force.x'",
-                 id='nobody takes a wrench'),
+    pytest.param('stamp,wrench.force.x', '0.0,1', "no node takes column 'wrench.force.x', and no "
+                 'allocator is replayed', id='nobody takes a wrench'),
 ])
 def test_column_that_no_node_hears_is_named(config, tmp_path, capsys, header, row, reason):
     table = tmp_path / 'in.csv'

@@ -17,6 +17,9 @@ from propulsion_ros.drawing.figure import (
     COMMAND,
     DECIDING,
     FITTED,
+    PUBLISHED,
+    Callout,
+    Level,
     Mark,
     Page,
     Panel,
@@ -399,6 +402,16 @@ def test_where_nothing_moves_one_panel_shows_it():
             made.add(Channel('', quantity, 'a'), time, 0.0)
     page = moving(page_of(made))
     assert (page.title, [panel.heading for panel in page.panels]) == (STILL, ['thrust [N]'])
+
+
+def test_limits_and_callouts_are_drawn_without_a_histogram_too(figure_of):
+    panel = Panel(
+        'thrust [N]', (Trace('a', PUBLISHED, np.array([0.0, 1.0]), np.array([1.0, 4.0])),),
+        levels=(Level(3.0, 'limit', True),), callouts=(Callout(1.0, 4.0, 'too much', True),),
+    )
+    (axis,) = figure_of(Page('', 'time [s]', 0.0, 1.0, panels=(panel,))).axes
+    assert [3.0, 3.0] in [list(line.get_ydata()) for line in axis.lines]
+    assert 'too much' in [text.get_text() for text in axis.texts]
 
 
 @pytest.fixture
