@@ -190,8 +190,8 @@ def distances(first: Pose, second: Pose) -> tuple[float, float]:
     """Return the distance of two poses [m], and the angle between them [rad]."""
     # Matrices that are an angle apart differ by sqrt(8) of the sine of its half.
     sine = float(np.linalg.norm(first.rotation - second.rotation)) / math.sqrt(8.0)
-    distance = float(np.linalg.norm(first.position - second.position))
-    return distance, 2.0 * math.asin(min(sine, 1.0))
+    angle = 2.0 * math.asin(min(sine, 1.0))
+    return float(np.linalg.norm(first.position - second.position)), angle
 
 
 def is_shaft(joint: Joint, axis: FloatArray) -> bool:

@@ -87,13 +87,11 @@ class CommandAudit:
             return
         commands, outputs = zip(*self._steps, strict=True)
         self._steps.clear()
-        asked = np.abs(commands)
-        asked[~(asked < _MOST)] = 0.0
+        asked = np.where(np.abs(commands) < _MOST, np.abs(commands), 0.0)
         self._asked += asked.sum(axis=0)
         # Count the command too: its thrust may lag behind.
         self._add_thrust(asked[:, self._is_effort])
-        if outputs[0].thrusts is not None:
-            self._add_thrust(np.abs([each.thrusts for each in outputs]))
+        self._add_thrust(np.abs([each.thrusts for each in outputs if each.thrusts is not None]))
         for field, (own, seen) in [*self._followed.items()]:
             done = [getattr(each, field) for each in outputs]
             if done[0] is None:
@@ -105,7 +103,6 @@ class CommandAudit:
     @property
     def mistake(self) -> str:
         """Description of commands that probably have a wrong unit or sign, or did not push."""
-        self._compare()
         return self._far_commands().text or self.small_commands() or self._unfollowed()
 
     def _unfollowed(self) -> str:

@@ -27,8 +27,7 @@ def fail(command: str, text: object) -> int:
 
 def known(value: Any) -> Any:
     """Return a value for JSON, with None, which becomes null, for numbers that are not finite."""
-    # Imported here, as it takes as long as all other imports of `--help`.
-    from dataclasses import asdict, is_dataclass
+    from dataclasses import asdict, is_dataclass  # as slow as all other imports of --help
 
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
