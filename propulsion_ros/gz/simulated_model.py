@@ -10,7 +10,6 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from propulsion_ros.models.common.rotation import rows_of, rpy_of, unit
 from propulsion_ros.settings.errors import SourceError
@@ -189,8 +188,10 @@ def _placed(model: SimulatedModel, tree: LinkTree, link: str) -> Pose | None:
 
 def distances(first: Pose, second: Pose) -> tuple[float, float]:
     """Return the distance of two poses [m], and the angle between them [rad]."""
-    turn = Rotation.from_matrix(first.rotation.T @ second.rotation)
-    return float(np.linalg.norm(first.position - second.position)), float(turn.magnitude())
+    # Matrices that are an angle apart differ by sqrt(8) of the sine of its half.
+    sine = float(np.linalg.norm(first.rotation - second.rotation)) / math.sqrt(8.0)
+    angle = 2.0 * math.asin(min(sine, 1.0))
+    return float(np.linalg.norm(first.position - second.position)), angle
 
 
 def is_shaft(joint: Joint, axis: FloatArray) -> bool:

@@ -30,7 +30,6 @@ from propulsion_ros.settings.files import (
 )
 from propulsion_ros.settings.yaml_file import ParameterFile, write_parameters
 from propulsion_ros.tools.lines import fail, known, note
-from propulsion_ros.tools.view import OPEN
 from propulsion_ros.view.page import data_of, in_order, require_libraries, write_page
 from propulsion_ros.view.robot import robot_of
 
@@ -202,6 +201,8 @@ def _watched(options: argparse.Namespace) -> Iterator[list[Path]]:
 
 def _await_page(live: subprocess.Popen[bytes]) -> None:
     """Print the lines of the page's process until a browser shows the page, or for some time."""
+    from propulsion_ros.tools.view import OPEN
+
     is_open = threading.Event()
 
     def copy() -> None:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 _EVERY = 0.2  # time between two updates of the bar [s]
@@ -28,6 +27,8 @@ def fail(command: str, text: object) -> int:
 
 def known(value: Any) -> Any:
     """Return a value for JSON, with None, which becomes null, for numbers that are not finite."""
+    from dataclasses import asdict, is_dataclass  # as slow as all other imports of --help
+
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     if isinstance(value, Mapping):
