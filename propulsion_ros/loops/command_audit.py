@@ -34,6 +34,10 @@ class _Far(NamedTuple):
     """Whether something pushes all the same, and whether all are below 0."""
 
 
+_USUAL = _Far()
+_NONE = np.zeros(0)
+
+
 class CommandAudit:
     """Compares the commands of a family with their effects.
 
@@ -60,10 +64,11 @@ class CommandAudit:
         # Efforts are commands, whose thrust may lag behind, or thrusts.
         for each in (commands[:, self._is_effort], effort):
             if each is not None:
-                self._add_thrust(np.nan_to_num(np.abs(each)))
+                self._add_thrust(np.abs(each))
 
     def _add_thrust(self, thrusts: FloatArray) -> None:
-        self._most = max(self._most, float(thrusts.max(initial=0.0)))
+        # fmax leaves NaN out.
+        self._most = float(np.fmax.reduce(thrusts, axis=None, initial=self._most))
 
     def take(self, stamp_ns: int, output: Output) -> str:
         """Take the output of a step; return what is to be logged once of its commands, or ''."""
@@ -71,14 +76,16 @@ class CommandAudit:
         self._steps.append((self._hold.last.copy(), output))
         if len(self._steps) == _BLOCK:
             self._compare()
-        # Commands that push nothing may be intended, unless they last before any has pushed.
-        far = _Far() if self._was_far else self._far_commands()
+        if self._was_far:
+            return ''
+        far = self._far_commands()
         # Counting takes a fraction of the time of `np.any`, which every step would pay.
         self._has_pushed = self._has_pushed or bool(np.count_nonzero(output.thrusts))
+        # Commands that push nothing may be intended, unless they last before any has pushed.
         is_turned = far.is_negative and not self._has_pushed
         self._turned_ns = (self._turned_ns or stamp_ns) if is_turned else 0
         lasts = is_turned and stamp_ns - self._turned_ns >= _LASTING_NS
-        self._was_far |= far.pushes or lasts
+        self._was_far = far.pushes or lasts
         return far.text if self._was_far else ''
 
     def _compare(self) -> None:
@@ -91,7 +98,9 @@ class CommandAudit:
         self._asked += asked.sum(axis=0)
         # Count the command too: its thrust may lag behind.
         self._add_thrust(asked[:, self._is_effort])
-        self._add_thrust(np.abs([each.thrusts for each in outputs if each.thrusts is not None]))
+        # A step of a replayed block has no thrusts.
+        thrusts = [each.thrusts for each in outputs if each.thrusts is not None]
+        self._add_thrust(np.abs(np.concatenate([_NONE, *thrusts])))
         for field, (own, seen) in [*self._followed.items()]:
             done = [getattr(each, field) for each in outputs]
             if done[0] is None:
@@ -147,11 +156,14 @@ class CommandAudit:
         output = self._output
         saturated = None if output is None else output.flags.get('saturated')
         if output is None or saturated is None or output.thrusts is None:
-            return _Far()
-        met = saturated | output.flags.get('off_curve', False)
+            return _USUAL
+        off = output.flags.get('off_curve')
+        met = saturated if off is None else saturated | off
+        if not np.count_nonzero(met):
+            return _USUAL
         sent, last = self._hold.commanded, self._hold.last
-        if not (np.count_nonzero(met) and np.count_nonzero(sent)):
-            return _Far()
+        if not np.count_nonzero(sent):
+            return _USUAL
         lowest = int(np.argmin(np.where(sent, last, np.inf)))
         if last[lowest] < -_BELOW and self._at_zero:
             return _Far(
@@ -159,7 +171,7 @@ class CommandAudit:
                 f'{self._family.command_names[lowest]}, {self._at_zero}', pushes=True,
             )
         if not np.all(met[sent] if len(met) == len(sent) else met):
-            return _Far()
+            return _USUAL
         limits, is_far, first = np.zeros(1), False, int(np.argmax(sent))
         times, unit, asked = _FAR[self._family.command_fields[0]]
         if isinstance(self._family, Allocatable):
@@ -174,7 +186,7 @@ class CommandAudit:
         )
         is_negative, pushes = bool(np.all(last < 0.0)), bool(np.any(output.thrusts))
         if pushes and not is_far:
-            return _Far()
+            return _USUAL
         begin = 'every' if pushes else 'nothing pushes, as every'
         end = '; is their sign wrong?' if is_negative else ''
         return _Far(f'{begin} last command is {what}{end}', pushes, is_negative)
