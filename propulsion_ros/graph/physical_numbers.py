@@ -341,15 +341,45 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def pressed(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal."""
-    params, groups = robot.params, robot.groups
-    is_meant = robot.body.mass and params.centre_of_pressure.any() and params.starts_on_ground
-    if not (is_meant and n.is_unsteered(robot)):
+    """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal.
+
+    Without drag across its way, no side force acts there.
+    """
+    params, way = robot.params, _climb(robot)
+    if way.any() and params.centre_of_pressure.any() and _side(robot, way):
+        arm = (params.centre_of_pressure - robot.body.com) @ way
+        yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ',
+                     size_of(robot), int(np.argmax(np.abs(way))),
+                     remedy='it turns round; is that of the mass right?')
+
+
+def restoring(robot: RobotLayout) -> Iterator[Number]:
+    """Yield whether a rocket without fins and gimbals is given what turns it into the wind."""
+    params, way = robot.params, _climb(robot)
+    is_given = bool(params.centre_of_pressure.any())
+    if not (way.any() and (params.rail_length or is_given)):
         return
-    way = np.vstack([each.pushes for each in groups]).sum(axis=0)
-    arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
-    yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
-                 int(np.argmax(np.abs(way))), remedy='it turns round; is that of the mass right?')
+    if not _side(robot, way):
+        yield Number('body.drag_area', 0.0, 'across its way it has no drag, so it ', index=int(
+            np.argmin(np.abs(way))), remedy='give the slope of its normal force per rad times its '
+            'cross-section, in m^2')
+    elif not is_given:
+        yield Number('body.centre_of_pressure', 0.0, 'without body.centre_of_pressure it ', index=(
+            int(np.argmax(np.abs(way)))), remedy='its drag acts at the origin of base_link: give '
+                     'where it does')
+
+
+def _climb(robot: RobotLayout) -> FloatArray:
+    """Return the direction in which engines alone, without gimbals, push from the ground, or 0."""
+    if not (robot.body.mass and n.is_unsteered(robot) and robot.params.starts_on_ground):
+        return np.zeros(3)
+    way = np.vstack([each.pushes for each in robot.groups]).sum(axis=0)
+    return np.asarray(way / max(np.linalg.norm(way), LEAST))
+
+
+def _side(robot: RobotLayout, way: FloatArray) -> float:
+    """Return the least drag area across a direction [m^2]: the slope of the side force."""
+    return float(np.delete(robot.params.drag_area, np.argmax(np.abs(way))).min())
 
 
 def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:
