@@ -35,7 +35,7 @@ _LOG, _FAULT = 'flight.log', 'flight.fault'
 _SLOW = 5.0  # mean time between rows above which they are in another unit [s]
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
-    'apogee_altitude': 'm', 'sigma': 'm',
+    'apogee_altitude': 'm', 'noise': 'm', 'sigma': 's',
 }
 """Units of the results."""
 
@@ -148,7 +148,7 @@ class ApogeeCases:
         return {
             **judge(flight, self._params(case)),
             'apogee_time': flight.apogee_time, 'apogee_altitude': flight.apogee_altitude,
-            'sigma': flight.sigma, 'fault': flight.fault,
+            'noise': flight.sigma, 'fault': flight.fault,
         }
 
     def write(self, path: Path, case: Case) -> None:

@@ -34,6 +34,7 @@ Row = Mapping[str, Any]
 """Numbers and texts of a case by column."""
 OWN = ('case', 'seed', 'error')
 """Columns that every study has."""
+_VARIANTS = 4  # most texts of a grid that are told apart
 _SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)  # quantiles in the summary
 
 
@@ -49,6 +50,8 @@ class Kind:
     """Tuples of keys; one key of each tuple must be given."""
     takes_logs: bool = False
     """True if its input is a folder of flown logs, False if it is a table."""
+    turns: tuple[str, ...] = ()
+    """Columns of what it takes in turn or draws, beside what varies."""
     rates_by: tuple[str, ...] = ()
     """Columns by whose values the cases beyond their limits are counted."""
 
@@ -66,10 +69,11 @@ KINDS: Mapping[str, Kind] = {
     ),
     'apogee': Kind(
         cases=('apogee_cases', 'ApogeeCases'), keys=frozenset({'input'}), takes_logs=True,
-        rates_by=('fault', 'apogee.method'),
+        turns=('log', 'fault'), rates_by=('fault', 'apogee.method'),
     ),
     'ground': Kind(
-        cases=('ground.judge', 'GroundCases'), rates_by=('situation', 'source', 'class'),
+        cases=('ground.judge', 'GroundCases'), turns=('situation', 'source', 'class'),
+        rates_by=('situation', 'source', 'class'),
     ),
     'identify': Kind(
         cases=('table_cases', 'IdentifyCases'),
@@ -171,6 +175,24 @@ class Study:
                 values[variable.name] = variable.draw(self.params.seed, number)
         ordered = {variable.name: values[variable.name] for variable in self.vary}
         return Case(number, seed_of(self.params.seed, number), ordered)
+
+    def varied(self, row: Row) -> str:
+        """Return the values of a row by which its case differs from others, in words."""
+        names = dict.fromkeys([*(each.name for each in self.vary), *KINDS[self.params.kind].turns])
+        known = [(name, row.get(name)) for name in names]
+        return ', '.join(
+            f'{name} {f"{value:.4g}" if is_number(value) else value}'
+            for name, value in known if value not in (None, '')
+        )
+
+    def variants(self, rows: Sequence[Row]) -> dict[str, list[Row]]:
+        """Return the rows by the texts of a grid, such as methods; all as '' without such texts."""
+        names = [each.name for each in self.vary
+                 if 1 < len(each.levels) <= _VARIANTS and not any(map(is_number, each.levels))]
+        found: dict[str, list[Row]] = {}
+        for row in rows:
+            found.setdefault(' '.join(str(row.get(name)) for name in names), []).append(row)
+        return found
 
     def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
         """Return the results of a row that are beyond their limits, or no number."""
@@ -330,6 +352,13 @@ class Column:
     """Numbers of these cases, (n,)."""
     values: FloatArray
     """Their values, (n,)."""
+
+    @property
+    def counts(self) -> dict[float, int]:
+        """Number of cases of each value, if they share one or two, as a flag; else empty."""
+        values, counts = np.unique(self.values, return_counts=True)
+        is_shared = len(values) <= 2 and len(values) < len(self.values)
+        return dict(zip(values.tolist(), counts.tolist(), strict=True)) if is_shared else {}
 
     @property
     def median(self) -> float:
