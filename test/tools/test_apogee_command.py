@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from propulsion_ros.drawing.figure import Mark
 from propulsion_ros.loops.flight.params import FlightLoopParams, make_flight_state, read_config
 from propulsion_ros.pictures.panels import flight_page
 from propulsion_ros.pictures.table import signals_of_flight
@@ -313,5 +314,10 @@ def test_the_picture_reaches_to_the_last_event(tmp_path):
     assert [mark.name for mark in signals.flight.marks] == [
         'liftoff', 'drogue parachute', 'main parachute',
     ]
-    drawn = next(trace for trace in flight_page(signals).above[0].traces if trace.label == 'log')
+    page = flight_page(signals)
+    drawn = next(trace for trace in page.above[0].traces if trace.label == 'log')
     assert drawn.x.max() == pytest.approx(signals.flight.marks[-1].time + 4.0, abs=0.1)
+    assert page.time_label == 'time [s]; the log ends at 60.0 s'
+    landed = signals.flight.marks[-1].time + 9.0
+    signals.flight.phases.append(Mark(landed, 'landed'))
+    assert flight_page(signals).end == pytest.approx(landed + 4.0)
