@@ -35,7 +35,7 @@ _LOG, _FAULT = 'flight.log', 'flight.fault'
 _SLOW = 5.0  # mean time between rows above which they are in another unit [s]
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
-    'apogee_altitude': 'm', 'noise': 'm', 'sigma': 's',
+    'apogee_altitude': 'm',
 }
 """Units of the results."""
 
@@ -115,7 +115,8 @@ class ApogeeCases:
         known = {
             f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
         }
-        self._units = {**known, **_UNITS}
+        # Of a log it is that of the time of the apogee, of a random flight that of its altitude.
+        self._units = {**known, **_UNITS, 'sigma': 's' if self._logs else 'm'}
         for variable in study.vary:
             flights = (_FLIGHT, _LOG, _FAULT) if self._logs else (_FLIGHT,)
             if variable.name not in (*flights, *known):
@@ -148,7 +149,7 @@ class ApogeeCases:
         return {
             **judge(flight, self._params(case)),
             'apogee_time': flight.apogee_time, 'apogee_altitude': flight.apogee_altitude,
-            'noise': flight.sigma, 'fault': flight.fault,
+            'sigma': flight.sigma, 'fault': flight.fault,
         }
 
     def write(self, path: Path, case: Case) -> None:

@@ -127,7 +127,7 @@ def test_without_numbers_that_vary_it_is_drawn_too(drawn):
     }),
     # The last two are results of the controller.
     ('rocket', {'fastest': 'm/s', 'delay': 's', 'nothing': ''}),
-    ('apogee', {'sigma': 's', 'noise': 'm', 'apogee.minimum_height': 'm', 'reason': ''}),
+    ('apogee', {'delay': 's', 'sigma': 'm', 'apogee.minimum_height': 'm', 'reason': ''}),
 ], 2))
 def test_units_are_those_of_topics_and_parameters(name, units):
     session = Session(read_study(find_study(Path(name))))

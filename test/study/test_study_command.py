@@ -16,7 +16,7 @@ import pytest
 
 from propulsion_ros.study import session
 from propulsion_ros.study.kinds import Cases
-from propulsion_ros.study.study import KINDS
+from propulsion_ros.study.study import KINDS, read_study
 from propulsion_ros.tools.cli import main
 
 FLIGHT = """\
@@ -215,6 +215,7 @@ def test_lines_name_the_varied_log_fault_and_method(folder, capsys, here):
         'limits: {missed: [0, 0], late: [-1, -1]}\n')
     assert main(['study', 'hops.yaml', '--jobs', '1', '--no-picture']) == 1
     out = capsys.readouterr().out
+    assert session.Session(read_study(folder / 'hops.yaml')).unit('sigma') == 's'
     assert 'robust, missed: 0 in 2 cases\n' in out
     assert ': late 0 (apogee.method robust, log hop, fault none)\n' in out
     assert out.endswith(
