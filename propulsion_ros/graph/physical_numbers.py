@@ -345,8 +345,8 @@ def pressed(robot: RobotLayout) -> Iterator[Number]:
 
     Without drag across its way, no side force acts there.
     """
-    params, way = robot.params, _climb(robot)
-    if way.any() and params.centre_of_pressure.any() and _side(robot, way):
+    params, way, side = robot.params, *_climb(robot)
+    if side and params.centre_of_pressure.any():
         arm = (params.centre_of_pressure - robot.body.com) @ way
         yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ',
                      size_of(robot), int(np.argmax(np.abs(way))),
@@ -354,32 +354,32 @@ def pressed(robot: RobotLayout) -> Iterator[Number]:
 
 
 def restoring(robot: RobotLayout) -> Iterator[Number]:
-    """Yield whether a rocket without fins and gimbals is given what turns it into the wind."""
-    params, way = robot.params, _climb(robot)
-    is_given = bool(params.centre_of_pressure.any())
-    if not (way.any() and (params.rail_length or is_given)):
-        return
-    if not _side(robot, way):
-        yield Number('body.drag_area', 0.0, 'across its way it has no drag, so it ', index=int(
-            np.argmin(np.abs(way))), remedy='give the slope of its normal force per rad times its '
-            'cross-section, in m^2')
-    elif not is_given:
-        yield Number('body.centre_of_pressure', 0.0, 'without body.centre_of_pressure it ', index=(
-            int(np.argmax(np.abs(way)))), remedy='its drag acts at the origin of base_link: give '
-                     'where it does')
+    """Yield 0 for a rocket whose side force is not given, or not where that acts."""
+    params, way, side = robot.params, *_climb(robot)
+    is_placed = bool(params.centre_of_pressure.any())
+    # Of a rocket without any drag, `undragged` has the line.
+    is_meant = params.drag_area.any() if params.rail_length else is_placed
+    if way.any() and is_meant and not (side and is_placed):
+        key, what, remedy = (
+            'centre_of_pressure', 'body.centre_of_pressure', 'its drag acts at the origin of '
+            'base_link: give where it does',
+        ) if side else (
+            'drag_area', 'drag across its way', 'give the slope of its normal force per rad times '
+            'its cross-section, in m^2',
+        )
+        yield Number(f'body.{key}', 0.0, f'without {what} it ', remedy=remedy)
 
 
-def _climb(robot: RobotLayout) -> FloatArray:
-    """Return the direction in which engines alone, without gimbals, push from the ground, or 0."""
+def _climb(robot: RobotLayout) -> tuple[FloatArray, float]:
+    """Return where engines alone, without gimbals, push from the ground, and the drag area across.
+
+    The direction is 0 for other robots; that area [m^2] is the slope of the side force.
+    """
     if not (robot.body.mass and n.is_unsteered(robot) and robot.params.starts_on_ground):
-        return np.zeros(3)
+        return np.zeros(3), 0.0
     way = np.vstack([each.pushes for each in robot.groups]).sum(axis=0)
-    return np.asarray(way / max(np.linalg.norm(way), LEAST))
-
-
-def _side(robot: RobotLayout, way: FloatArray) -> float:
-    """Return the least drag area across a direction [m^2]: the slope of the side force."""
-    return float(np.delete(robot.params.drag_area, np.argmax(np.abs(way))).min())
+    across = np.delete(robot.params.drag_area, np.argmax(np.abs(way))).min()
+    return way / max(np.linalg.norm(way), LEAST), float(across)
 
 
 def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:

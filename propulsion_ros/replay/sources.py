@@ -163,7 +163,7 @@ class BagSource(BagReader):
                 if ns - first_ns > _LATE_NS and topic not in robot.requests}
         if late:
             later = ', '.join(f'{topic} by {ns * 1e-9:.3f} s' for topic, ns in late.items())
-            yield f'begins later than the first message: {later}; what came before is missing'
+            yield f'begins later than the first message: {later}; before it is missing'
 
     def _first_stamps(self, robot: Robot, topics: Collection[str]) -> dict[str, int | None]:
         """Return the stamp of the first message of each topic that has one [ns].

@@ -50,8 +50,6 @@ class Kind:
     """Tuples of keys; one key of each tuple must be given."""
     takes_logs: bool = False
     """True if its input is a folder of flown logs, False if it is a table."""
-    turns: tuple[str, ...] = ()
-    """Columns of what it takes in turn or draws, beside what varies."""
     rates_by: tuple[str, ...] = ()
     """Columns by whose values the cases beyond their limits are counted."""
 
@@ -69,11 +67,10 @@ KINDS: Mapping[str, Kind] = {
     ),
     'apogee': Kind(
         cases=('apogee_cases', 'ApogeeCases'), keys=frozenset({'input'}), takes_logs=True,
-        turns=('log', 'fault'), rates_by=('fault', 'apogee.method'),
+        rates_by=('fault', 'apogee.method'),
     ),
     'ground': Kind(
-        cases=('ground.judge', 'GroundCases'), turns=('situation', 'source', 'class'),
-        rates_by=('situation', 'source', 'class'),
+        cases=('ground.judge', 'GroundCases'), rates_by=('situation', 'source', 'class'),
     ),
     'identify': Kind(
         cases=('table_cases', 'IdentifyCases'),
@@ -177,12 +174,11 @@ class Study:
         return Case(number, seed_of(self.params.seed, number), ordered)
 
     def varied(self, row: Row) -> str:
-        """Return the values of a row by which its case differs from others, in words."""
-        names = dict.fromkeys([*(each.name for each in self.vary), *KINDS[self.params.kind].turns])
-        known = [(name, row.get(name)) for name in names]
+        """Return what varied in the case of a row, and its texts, in words."""
+        names = {each.name for each in self.vary}
         return ', '.join(
-            f'{name} {f"{value:.4g}" if is_number(value) else value}'
-            for name, value in known if value not in (None, '')
+            f'{name} {f"{value:.4g}" if is_number(value) else value}' for name, value in row.items()
+            if name in names or (isinstance(value, str) and value and name not in OWN)
         )
 
     def variants(self, rows: Sequence[Row]) -> dict[str, list[Row]]:

@@ -201,7 +201,7 @@ def test_a_result_that_is_not_known_is_beyond_its_limits_as_none(folder, capsys,
         '  apogee.minimum_height: {choice: [1e5]}\nlimits:\n  speed: [null, 5.0]\n'
     )
     assert main(['study', 'apogee.yaml', '--jobs', '1', '--no-picture']) == 1
-    line = 'case 0: beyond its limits: speed none (flight.seed 1, apogee.minimum_height 1e+05)\n'
+    line = 'case 0: beyond its limits: speed none (flight.seed 1, apogee.minimum_height 1e+05, '
     assert line in capsys.readouterr().out
 
 
@@ -217,7 +217,7 @@ def test_lines_name_the_varied_log_fault_and_method(folder, capsys, here):
     out = capsys.readouterr().out
     assert session.Session(read_study(folder / 'hops.yaml')).unit('sigma') == 's'
     assert 'robust, missed: 0 in 2 cases\n' in out
-    assert ': late 0 (apogee.method robust, log hop, fault none)\n' in out
+    assert ': late 0 (apogee.method robust, log hop, fault none, reason fit)\n' in out
     assert out.endswith(
         'robust: 2 of 2 cases beyond their limits\nlegacy: 2 of 2 cases beyond their limits\n'
         '4 cases, 0 failed, 4 beyond their limits: hops_study/results.csv\n')

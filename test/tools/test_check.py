@@ -497,12 +497,12 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         f"'body.drag_area[2]': along z, its length, it has {line}; are axes swapped, or is "
     ) * bool(line), id=name) for areas, line, name in (
         ('[0.008, 0.2, 0.2]', '0.2 m^2, expected at most 0.008 m^2', 'axes swapped'),
-        ('0.008', '', 'drag of all axes'), ('[0.0, 0.0, 0.008]', (
-            "'body.drag_area[0]': across its way it has no drag, so it has no known restoring "
-            'moment; give the slope of its normal force per rad times its cross-section, in m^2'
-        ), 'drag along alone'),
+        ('0.008', '', 'drag of all axes'),
     )),
-    pytest.param('two_stage.yaml', 'body.centre_of_pressure', 'body.start_position', (
+    pytest.param('two_stage.yaml', '[0.2, 0.2, 0.008]', '[0.0, 0.0, 0.008]', (
+        "'body.drag_area': without drag across its way it has no known restoring moment; give the "
+    ), id='drag along alone'),
+    pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 0.0]', (
         'without body.centre_of_pressure it has no known restoring moment; its drag acts at the '
     ), id='no centre of pressure'),
     pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 2.2]', (
