@@ -360,14 +360,8 @@ def restoring(robot: RobotLayout) -> Iterator[Number]:
     # Of a rocket without any drag, `undragged` has the line.
     is_meant = params.drag_area.any() if params.rail_length else is_placed
     if way.any() and is_meant and not (side and is_placed):
-        key, what, remedy = (
-            'centre_of_pressure', 'body.centre_of_pressure', 'its drag acts at the origin of '
-            'base_link: give where it does',
-        ) if side else (
-            'drag_area', 'drag across its way', 'give the slope of its normal force per rad times '
-            'its cross-section, in m^2',
-        )
-        yield Number(f'body.{key}', 0.0, f'without {what} it ', remedy=remedy)
+        what = 'body.centre_of_pressure' if side else 'body.drag_area'
+        yield Number(what, 0.0, f'without {what}{"" if side else " across its way"} it ')
 
 
 def _climb(robot: RobotLayout) -> tuple[FloatArray, float]:

@@ -47,11 +47,11 @@ def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
     Results with two values, such as flags, are rates: the title has those.
     """
     variants = study.variants(rows)
-    order = [column.name for column in numbers_of(study, rows)]
-    columns = sorted((
-        (column, text) for text, own in variants.items() for column in numbers_of(study, own)
-        if column.name not in _HIDDEN and _varies(column) and not column.counts
-    ), key=lambda each: order.index(each[0].name))[:_MOST]
+    columns = [
+        (column, text) for each in numbers_of(study, rows) for text, own in variants.items()
+        if each.name not in _HIDDEN and (column := column_of(each.name, own)) is not None
+        and _varies(column) and not column.counts
+    ][:_MOST]
     causes = [
         (variable, column) for variable in study.vary
         if (column := column_of(variable.name, rows)) is not None and _varies(column)

@@ -500,10 +500,10 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         ('0.008', '', 'drag of all axes'),
     )),
     pytest.param('two_stage.yaml', '[0.2, 0.2, 0.008]', '[0.0, 0.0, 0.008]', (
-        "'body.drag_area': without drag across its way it has no known restoring moment; give the "
+        "'body.drag_area': without body.drag_area across its way it has no known restoring moment; "
     ), id='drag along alone'),
     pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 0.0]', (
-        'without body.centre_of_pressure it has no known restoring moment; its drag acts at the '
+        'without body.centre_of_pressure it has no known restoring moment; across, give the '
     ), id='no centre of pressure'),
     pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 2.2]', (
         "'body.centre_of_pressure[2]': the centre of pressure is 0.6724 m ahead of the centre of "
