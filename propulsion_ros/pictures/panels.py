@@ -150,9 +150,8 @@ def flight_page(signals: Signals) -> Page:
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time, _ in flight.detections), default=math.inf
     )
-    # With events of a configuration, to the landing.
-    landings = [mark for mark in flight.phases if mark.name == 'landed' and len(flight.marks) > 1]
-    end = max([end, *(mark.time + 4.0 for mark in (*flight.marks, *landings[:1]))])
+    # A vehicle lands after its last event.
+    end = max([end, *(time + max(4.0, 0.5 * (time - begin)) for time, _ in flight.marks)])
     page = page_of(signals, begin=begin - origin, end=end - origin)
     if (last := span_of(signals)[1]) > end:
         page = replace(page, time_label=f'{page.time_label}; the log ends at {last - origin:.1f} s')
