@@ -230,7 +230,7 @@ def rocket(random_, stages):
     robot.block('boosters', text)
     areas = [2.0 * dry * GRAVITY / (AIR * speed**2) for speed in (u(16.0, 32.0), u(4.5, 8.0))]
     robot.body = {'rail_length': u(1.5, 6.0), 'drag_area': [0.9 * long * width] * 2 + [
-        0.4 * width**2]}
+        0.4 * width**2], 'centre_of_pressure': [0.0, 0.0, 0.3 * long]}
     chutes = {'names': ['drogue', 'main'], 'drag_area': areas, 'attachment': [0.0, 0.0, 0.9 * long]}
     robot.body.update({f'parachutes.{key}': value for key, value in chutes.items()})
     robot.body['deployer_topic'] = 'pyros'

@@ -120,8 +120,17 @@ def time_until(rows: FloatArray, is_in: BoolArray) -> float:
     return float(rows[first, 0] - rows[0, 0]) if first < len(rows) else np.nan
 
 
+_COMPUTER = {
+    'flight_state/fit': (Kind.JOINTS, 'LOCKSTEP'),
+    'flight_state/flags': (Kind.STATUSES, 'LATCHED'),
+    'flight_state/events': (Kind.STATUSES, 'LATCHED_HISTORY'),
+    'flight_state/apogee': (Kind.POINT, 'LATCHED'),
+}
+"""Topics of a flight computer that are drawn, with kind and quality."""
+
+
 class FlightLog(Pilot):
-    """Records the motion of a simulated body and its actuators; commands nothing.
+    """Records the motion of a simulated body, its actuators and its computer; commands nothing.
 
     Attributes
     ----------
@@ -129,14 +138,20 @@ class FlightLog(Pilot):
         Signals as from a bag of the flight.
     """
 
-    def __init__(self, name: str = '', state_topics: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str = '', state_topics: Sequence[str] = (), has_computer: bool = False
+    ) -> None:
         super().__init__()
-        commands = [f'{topic.rpartition("/")[0]}/command' for topic in state_topics]
-        kinds = dict.fromkeys((*state_topics, *commands), Kind.JOINTS)
+        topics = {
+            **dict.fromkeys(state_topics, (Kind.JOINTS, 'LOCKSTEP')),
+            **{f'{topic.rpartition("/")[0]}/command': (Kind.JOINTS, 'LOCKSTEP_COMMAND')
+               for topic in state_topics},
+            **(_COMPUTER if has_computer else {}),
+        }
+        kinds = {topic: kind for topic, (kind, _) in topics.items()}
         sorter = Sorter(name, '', readings_of(Path(name), kinds, '') if kinds else {})
         self.signals = sorter.signals
-        for topic, kind in kinds.items():
-            quality = 'LOCKSTEP_COMMAND' if topic in commands else 'LOCKSTEP'
+        for topic, (kind, quality) in topics.items():
             take = functools.partial(sorter.take, topic)
             self.receive(kind, topic, take, quality, each_step=False)
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
-PUBLISHED, COMMAND, RESIDUAL = 'published', 'command', 'residual'
-"""Roles of series: values that a node publishes, its commands, and residuals."""
+PUBLISHED, COMMAND, RESIDUAL, ESTIMATED = 'published', 'command', 'residual', 'estimated'
+"""Roles of series: values that a node publishes, its commands, residuals, and estimates."""
 SAMPLED, FITTED, DECIDING, PREDICTED, FOUND = 'sampled', 'fitted', 'deciding', 'predicted', 'found'
 """Roles of other traces: single points, and results computed from them."""
-SERIES = (PUBLISHED, COMMAND, RESIDUAL)
+SERIES = (PUBLISHED, COMMAND, RESIDUAL, ESTIMATED)
 
 COLOURS = {
     'altitude': '#1f4e79', 'fit': '#c0392b', 'event': '#2e8b57', 'mark': '#555555',
@@ -81,6 +81,7 @@ STYLES = {
     PUBLISHED: TraceStyle(),
     COMMAND: TraceStyle('--', is_held=True),
     RESIDUAL: TraceStyle(':'),
+    ESTIMATED: TraceStyle('--'),
     SAMPLED: TraceStyle('', '.', opacity=0.6),
     FITTED: TraceStyle(':', size=0.9, colour=COLOURS['fit'], opacity=0.75),
     DECIDING: TraceStyle(':', size=2.0, colour=COLOURS['fit'], opacity=0.75, is_above=True),

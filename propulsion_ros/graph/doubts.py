@@ -488,6 +488,9 @@ RULES = (
            find, 'the size of the robot', 'move them back, see <origin> of their joints '
            'and of the <inertial>: is a sign wrong?')
       for most, find in ((0.05, p.margins), (0.0, p.pressed))),
+    Rule('unstable', 'has no known restoring moment', (1.0, _ENDLESS), '', _SHAPE, p.restoring,
+         remedy='across, give the slope of its normal force per rad times its cross-section, in '
+         'm^2, and the centre_of_pressure, where that acts'),
     Rule('heading', 'is {} from where the robot is pushed', (0.0, 80.0), 'deg', _SHAPE, p.headings,
          remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,

@@ -341,15 +341,39 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
 
 
 def pressed(robot: RobotLayout) -> Iterator[Number]:
-    """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal."""
-    params, groups = robot.params, robot.groups
-    is_meant = robot.body.mass and params.centre_of_pressure.any() and params.starts_on_ground
-    if not (is_meant and n.is_unsteered(robot)):
-        return
-    way = np.vstack([each.pushes for each in groups]).sum(axis=0)
-    arm = (params.centre_of_pressure - robot.body.com) @ way / max(np.linalg.norm(way), LEAST)
-    yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ', size_of(robot),
-                 int(np.argmax(np.abs(way))), remedy='it turns round; is that of the mass right?')
+    """Yield how far the drag is ahead of the centre of mass, for engines without a gimbal.
+
+    Without drag across its way, no side force acts there.
+    """
+    params, way, side = robot.params, *_climb(robot)
+    if side and params.centre_of_pressure.any():
+        arm = (params.centre_of_pressure - robot.body.com) @ way
+        yield Number('body.centre_of_pressure', float(arm), 'the centre of pressure ',
+                     size_of(robot), int(np.argmax(np.abs(way))),
+                     remedy='it turns round; is that of the mass right?')
+
+
+def restoring(robot: RobotLayout) -> Iterator[Number]:
+    """Yield 0 for a rocket whose side force is not given, or not where that acts."""
+    params, way, side = robot.params, *_climb(robot)
+    is_placed = bool(params.centre_of_pressure.any())
+    # Of a rocket without any drag, `undragged` has the line.
+    is_meant = params.drag_area.any() if params.rail_length else is_placed
+    if way.any() and is_meant and not (side and is_placed):
+        what = 'body.centre_of_pressure' if side else 'body.drag_area'
+        yield Number(what, 0.0, f'without {what}{"" if side else " across its way"} it ')
+
+
+def _climb(robot: RobotLayout) -> tuple[FloatArray, float]:
+    """Return where engines alone, without gimbals, push from the ground, and the drag area across.
+
+    The direction is 0 for other robots; that area [m^2] is the slope of the side force.
+    """
+    if not (robot.body.mass and n.is_unsteered(robot) and robot.params.starts_on_ground):
+        return np.zeros(3), 0.0
+    way = np.vstack([each.pushes for each in robot.groups]).sum(axis=0)
+    across = np.delete(robot.params.drag_area, np.argmax(np.abs(way))).min()
+    return way / max(np.linalg.norm(way), LEAST), float(across)
 
 
 def flight_rows(robot: RobotLayout) -> Iterator[tuple[str, str]]:

@@ -62,6 +62,8 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
     if robot.body.mass:
         com = robot.body.com
         axis.plot(com[right], com[up], 'kx', markersize=8, label='centre of mass')
+    if (pressed := robot.params.centre_of_pressure).any():
+        axis.plot(*pressed[plane], 'k^', markersize=7, fillstyle='none', label='centre of pressure')
     axis.set_title(title)
     axis.set_xlabel(f'{"xyz"[right]} [m]')
     axis.set_ylabel(f'{"xyz"[up]} [m]')

@@ -13,6 +13,7 @@ from propulsion_ros.drawing.figure import (
     COLOURS,
     COMMAND,
     DECIDING,
+    ESTIMATED,
     FITTED,
     FOUND,
     PREDICTED,
@@ -29,6 +30,7 @@ from propulsion_ros.drawing.figure import (
     spans_where,
 )
 from propulsion_ros.graph.family_params import group_of
+from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.pictures.signals import (
     DETECTED,
     LARGEST,
@@ -139,8 +141,11 @@ def flight_page(signals: Signals) -> Page:
     end = min(
         (time + max(4.0, 0.3 * (time - begin)) for time, _ in flight.detections), default=math.inf
     )
-    end = max([end, *(mark.time + 4.0 for mark in flight.marks)])
+    # A vehicle lands after its last event.
+    end = max([end, *(time + max(4.0, 0.5 * (time - begin)) for time, _ in flight.marks)])
     page = page_of(signals, begin=begin - origin, end=end - origin)
+    if (last := span_of(signals)[1]) > end:
+        page = replace(page, time_label=f'{page.time_label}; the log ends at {last - origin:.1f} s')
     return replace(page, panels=()) if page.above else page
 
 
@@ -256,7 +261,7 @@ def _panels(
     signals: Signals, cut: Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, ordered by source."""
-    rows = _beside_the_allocated(signals.rows)
+    rows = _beside_the_bodies(_beside_the_allocated(signals.rows))
     estimates = _estimating(signals.rows)
     for alike, quantity in _comparisons(rows) if compares else ():
         shown, panel = _comparison(rows, alike, quantity, estimates, cut)
@@ -353,6 +358,17 @@ def _beside_the_allocated(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
     }
 
 
+def _beside_the_bodies(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
+    """Return the series, with a motion that another node estimates under the body that moves."""
+    found: dict[Channel, Rows] = {}
+    for channel, values in rows.items():
+        body = channel._replace(source=f'{channel.source.rpartition("/")[0]}/{BODY}'.lstrip('/'))
+        estimated = body._replace(role=ESTIMATED)
+        is_estimated = channel.quantity in OF_MOTION and channel != body and body in rows
+        found[estimated if is_estimated and estimated not in found else channel] = values
+    return found
+
+
 def _label(channel: Channel, beside: Sequence[Channel]) -> str:
     """Return the name of a trace, with its source if the panel has several sources."""
     is_alone = len({c.source for c in beside}) == 1
@@ -441,7 +457,7 @@ def flight_panel(
     if known.size:
         low, high = float(known.min()), float(known.max())
         span = max(high - min(low, 0.0), 10.0)
-        limits = min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.22 * span
+        limits = min(low, 0.0) - 0.08 * span, min(low, 0.0) + 1.3 * span
     return Panel(
         'altitude [m]', (*altitudes, *_points('apogee found', FOUND, vertices)), limits=limits,
         events=tuple(

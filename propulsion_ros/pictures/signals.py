@@ -76,7 +76,7 @@ class Channel(NamedTuple):
     name: str
     """Actuator, tank, battery or axis."""
     role: str = PUBLISHED
-    """`PUBLISHED`, `COMMAND` or `RESIDUAL`."""
+    """A role of series."""
 
 
 QUANTITIES = {

@@ -158,10 +158,12 @@ class BagSource(BagReader):
                 'nodes received before is missing'
             )
         stamps.pop(CLOCK_TOPIC, None)
-        late = {topic: ns - first_ns for topic, ns in stamps.items() if ns - first_ns > _LATE_NS}
+        # Requests begin when somebody calls.
+        late = {topic: ns - first_ns for topic, ns in stamps.items()
+                if ns - first_ns > _LATE_NS and topic not in robot.requests}
         if late:
             later = ', '.join(f'{topic} by {ns * 1e-9:.3f} s' for topic, ns in late.items())
-            yield f'begins later than the first message: {later}'
+            yield f'begins later than the first message: {later}; before it is missing'
 
     def _first_stamps(self, robot: Robot, topics: Collection[str]) -> dict[str, int | None]:
         """Return the stamp of the first message of each topic that has one [ns].

@@ -35,7 +35,7 @@ _LOG, _FAULT = 'flight.log', 'flight.fault'
 _SLOW = 5.0  # mean time between rows above which they are in another unit [s]
 _UNITS = {
     'delay': 's', 'speed': 'm/s', 'time_error': 's', 'apogee_time': 's', 'altitude_error': 'm',
-    'apogee_altitude': 'm', 'sigma': 'm',
+    'apogee_altitude': 'm',
 }
 """Units of the results."""
 
@@ -115,7 +115,8 @@ class ApogeeCases:
         known = {
             f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
         }
-        self._units = {**known, **_UNITS}
+        # Of a log it is that of the time of the apogee, of a random flight that of its altitude.
+        self._units = {**known, **_UNITS, 'sigma': 's' if self._logs else 'm'}
         for variable in study.vary:
             flights = (_FLIGHT, _LOG, _FAULT) if self._logs else (_FLIGHT,)
             if variable.name not in (*flights, *known):

@@ -2,7 +2,9 @@
 """The page of a study: distributions of the results, and the variables they depend on."""
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,10 +42,15 @@ def draw_study(study: Study, rows: Sequence[Row], unit: Unit, path: Path) -> Non
 
 
 def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
-    """Return the page of a study: a panel for each numeric result that varies."""
+    """Return the page of a study: a panel for each numeric result that varies, by variant.
+
+    Results with two values, such as flags, are rates: the title has those.
+    """
+    variants = study.variants(rows)
     columns = [
-        column for column in numbers_of(study, rows)
-        if column.name not in _HIDDEN and _varies(column)
+        (column, text) for each in numbers_of(study, rows) for text, own in variants.items()
+        if each.name not in _HIDDEN and (column := column_of(each.name, own)) is not None
+        and _varies(column) and not column.counts
     ][:_MOST]
     causes = [
         (variable, column) for variable in study.vary
@@ -52,7 +59,8 @@ def page_of_study(study: Study, rows: Sequence[Row], unit: Unit) -> Page:
     return Page(
         _finding(study, rows), '', 0.0, 1.0,
         panels=tuple(
-            _panel(column, causes, study.limits.get(column.name), unit) for column in columns
+            _panel(column, text, causes, study.limits.get(column.name), unit)
+            for column, text in columns
         ),
         beside=1 if len(columns) == 1 else 2 if len(columns) <= 4 else 3,
     )
@@ -64,21 +72,27 @@ def _varies(column: Column) -> bool:
 
 
 def _finding(study: Study, rows: Sequence[Row]) -> str:
-    """Return one line on how many cases failed or left their limits."""
-    failed = sum(bool(row['error']) for row in rows)
-    beyond = sum(not row['error'] and bool(study.failed_limits(row)) for row in rows)
-    of = f'of {len(rows):,} cases'
-    if not failed + beyond:
-        return f'{study.name}: none {of} failed' + ' or left its limits' * bool(study.limits)
-    words = [f'{failed:,} {of} failed'] * bool(failed)
-    if beyond:
-        words.append(f'{beyond:,} {"" if failed else f"{of} "}left the limits')
-    return f'{study.name}: {", ".join(words)}'
+    """Return one line on how many cases failed or left their limits, of each variant."""
+    found = []
+    for text, own in study.variants(rows).items():
+        failed = sum(bool(row['error']) for row in own)
+        names = [study.failed_limits(row) for row in own if not row['error']]
+        beyond, of = sum(map(bool, names)), f'of {len(own):,} cases'
+        words = [f'{failed:,} {of} failed'] * bool(failed)
+        if beyond:
+            words.append(f'{beyond:,} {"" if failed else f"{of} "}left the limits')
+        if not words:
+            words = [f'none {of} failed' + ' or left its limits' * bool(study.limits)]
+        each = Counter(itertools.chain(*names)) if len(study.limits) > 1 else {}
+        by = ', '.join(f'{name} {count:,}' for name, count in each.items())
+        found.append(f'{text}: ' * bool(text) + ', '.join(words) + f' ({by})' * bool(by))
+    return f'{study.name}: {"; ".join(found)}'
 
 
-def _range_of(column: Column, unit: str) -> str:
+def _range_of(column: Column, text: str, unit: str) -> str:
     low, high = np.quantile(column.values, _SHARES[::2])
-    return f'{column.name}: {_short(low)} to {with_unit(_short(high), unit, "")} in 90 % of cases'
+    name = f'{text}, {column.name}' if text else column.name
+    return f'{name}: {_short(low)} to {with_unit(_short(high), unit, "")} in 90 % of cases'
 
 
 def _short(number: float) -> str:
@@ -86,11 +100,11 @@ def _short(number: float) -> str:
     return f'{number:,.0f}' if 1e3 <= abs(number) < 1e9 else f'{number:.3g}'
 
 
-def _panel(column: Column, causes: Causes, limits: Limits, unit: Unit) -> Panel:
+def _panel(column: Column, text: str, causes: Causes, limits: Limits, unit: Unit) -> Panel:
     """Return a result over the variable it depends on most, its distribution and worst cases."""
     name = unit(column.name)
     spread = Panel(
-        _range_of(column, name), scale=with_unit(column.name, name), spread=column.values,
+        _range_of(column, text, name), scale=with_unit(column.name, name), spread=column.values,
         levels=(
             *(Level(float(np.quantile(column.values, share)), f'{100.0 * share:.0f} %', False)
               for share in _SHARES),

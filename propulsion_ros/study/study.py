@@ -34,6 +34,7 @@ Row = Mapping[str, Any]
 """Numbers and texts of a case by column."""
 OWN = ('case', 'seed', 'error')
 """Columns that every study has."""
+_VARIANTS = 4  # most texts of a grid that are told apart
 _SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)  # quantiles in the summary
 
 
@@ -171,6 +172,23 @@ class Study:
                 values[variable.name] = variable.draw(self.params.seed, number)
         ordered = {variable.name: values[variable.name] for variable in self.vary}
         return Case(number, seed_of(self.params.seed, number), ordered)
+
+    def varied(self, row: Row) -> str:
+        """Return what varied in the case of a row, and its texts, in words."""
+        names = {each.name for each in self.vary}
+        return ', '.join(
+            f'{name} {f"{value:.4g}" if is_number(value) else value}' for name, value in row.items()
+            if name in names or (isinstance(value, str) and value and name not in OWN)
+        )
+
+    def variants(self, rows: Sequence[Row]) -> dict[str, list[Row]]:
+        """Return the rows by the texts of a grid, such as methods; all as '' without such texts."""
+        names = [each.name for each in self.vary
+                 if 1 < len(each.levels) <= _VARIANTS and not any(map(is_number, each.levels))]
+        found: dict[str, list[Row]] = {}
+        for row in rows:
+            found.setdefault(' '.join(str(row.get(name)) for name in names), []).append(row)
+        return found
 
     def failed_limits(self, row: Mapping[str, Any]) -> list[str]:
         """Return the results of a row that are beyond their limits, or no number."""
@@ -330,6 +348,13 @@ class Column:
     """Numbers of these cases, (n,)."""
     values: FloatArray
     """Their values, (n,)."""
+
+    @property
+    def counts(self) -> dict[float, int]:
+        """Number of cases of each value, if they share one or two, as a flag; else empty."""
+        values, counts = np.unique(self.values, return_counts=True)
+        is_shared = len(values) <= 2 and len(values) < len(self.values)
+        return dict(zip(values.tolist(), counts.tolist(), strict=True)) if is_shared else {}
 
     @property
     def median(self) -> float:

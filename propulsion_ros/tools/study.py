@@ -16,7 +16,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session
-from propulsion_ros.study.study import Row, Study, cell, find_study, numbers_of, read_study
+from propulsion_ros.study.study import Column, Row, Study, cell, find_study, numbers_of, read_study
 from propulsion_ros.tools.lines import known, note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
@@ -172,24 +172,36 @@ def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
     """Print a summary of the rows; return 1 if one failed or is beyond a limit."""
     failed = [row for row in rows if row['error']]
     beyond = [row for row in rows if not row['error'] and study.failed_limits(row)]
-    for column in numbers_of(study, rows):
-        if column.name == 'warnings' and not column.values.any():
-            continue
-        found = column.summary
-        print(
-            f'{column.name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
-            f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {found["lowest case"]}, '
-            f'highest {found["max"]:.6g} in case {found["highest case"]}'
-        )
+    variants = study.variants(rows)
+    for text, own in variants.items():
+        for column in numbers_of(study, own):
+            if column.name != 'warnings' or column.values.any():
+                print(f'{text}, ' * bool(text) + _summary(column))
     for row in failed[:_NAMED]:
-        print(f'case {row["case"]}: {row["error"]}')
+        print(f'case {row["case"]}: {row["error"]} ({study.varied(row)})')
     for row in beyond[:_NAMED]:
         names = ', '.join(
             f'{name} {cell(row.get(name)) or "none"}' for name in study.failed_limits(row)
         )
-        print(f'case {row["case"]}: beyond its limits: {names}')
+        print(f'case {row["case"]}: beyond its limits: {names} ({study.varied(row)})')
     if more := len(failed[_NAMED:]) + len(beyond[_NAMED:]):
         print(f'and {more} more such cases')
+    for text, own in variants.items() if len(variants) > 1 else ():
+        out = sum(not row['error'] and bool(study.failed_limits(row)) for row in own)
+        print(f'{text}: {out} of {len(own)} cases beyond their limits')
     print(f'{len(rows)} cases, {len(failed)} failed, {len(beyond)} beyond their limits: '
           f'{printable(folder / RESULTS)}')
     return 1 if failed or beyond else 0
+
+
+def _summary(column: Column) -> str:
+    """Return the quantiles of a result in words, or how many cases share each of its values."""
+    if column.counts:
+        return f'{column.name}: ' + ', '.join(
+            f'{value:.6g} in {count} cases' for value, count in column.counts.items())
+    found = column.summary
+    return (
+        f'{column.name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
+        f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {found["lowest case"]}, '
+        f'highest {found["max"]:.6g} in case {found["highest case"]}'
+    )

@@ -19,6 +19,7 @@ import numpy as np
 
 from propulsion_ros.drawing.figure import (
     COMMAND,
+    ESTIMATED,
     FOUND,
     PREDICTED,
     RESIDUAL,
@@ -82,7 +83,7 @@ def in_order(panels: Iterable[Panel]) -> list[Panel]:
 
 def _plot(panel: Panel) -> dict[str, Any]:
     labels = [
-        f'{trace.label} {trace.role}' if trace.role == RESIDUAL else trace.label
+        f'{trace.label} {trace.role}' if trace.role in (RESIDUAL, ESTIMATED) else trace.label
         for trace in panel.series
     ]
     names = list(dict.fromkeys(labels))

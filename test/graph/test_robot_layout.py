@@ -94,15 +94,16 @@ TUBE = ('<visual><origin xyz="0 0 1"/><geometry><cylinder radius="0.05" length="
         '</visual>')
 
 
-@pytest.mark.parametrize(('shape', 'body', 'margin'), [
-    pytest.param(TUBE, {'body.centre_of_pressure': [0.0, 0.0, 0.5]},
-                 '2.5 calibers of 0.1 m full, 5 calibers of 0.1 m empty', id='diameter known'),
-    pytest.param('', {'body.centre_of_pressure': [0.0, 0.0, 0.5]}, '0.25 m full, 0.5 m empty',
-                 id='diameter unknown'),
-    pytest.param(TUBE, {}, '', id='no centre of pressure'),
+@pytest.mark.parametrize(('shape', 'across', 'place', 'margin'), [
+    pytest.param(TUBE, 0.2, 0.5, '2.5 calibers of 0.1 m full, 5 calibers of 0.1 m empty',
+                 id='diameter known'),
+    pytest.param('', 0.2, 0.5, '0.25 m full, 0.5 m empty', id='diameter unknown'),
+    pytest.param(TUBE, 0.2, 0.0, '', id='no centre of pressure'),
+    pytest.param(TUBE, 0.0, 0.5, '', id='no force across'),
 ])
-def test_margin_impulse_and_burn_time_of_a_rocket(shape, body, margin):
-    robot = layout_of(SOLO.format(shape=shape), vehicle=body)
+def test_margin_impulse_and_burn_time_of_a_rocket(shape, across, place, margin):
+    robot = layout_of(SOLO.format(shape=shape), vehicle={
+        'body.drag_area': [across, across, 0.01], 'body.centre_of_pressure': [0.0, 0.0, place]})
     assert dict(flight_rows(robot)) == {
         **({'static margin': margin} if margin else {}), 'impulse of m': '4000 N s, burns for 8 s',
     }

@@ -251,6 +251,18 @@ def test_motion_without_an_attitude_has_place_and_rates(bag, turned):
     assert list(panels(page)) == ['position [m]', 'rate of turn [deg/s]']
 
 
+def test_an_estimate_has_the_colours_of_the_motion(bag):
+    """Six names had six colours for three curves."""
+    page = page_of(signals_of_bag(bag(*(
+        (f'/{node}/odometry', odometry(1.0, 5.0))
+        for node in ('flight_state', 'vehicle', 'other/vehicle')
+    ))))
+    assert panels(page)['velocity in the world [m/s]'] == [
+        'vehicle x', 'vehicle y', 'vehicle z', 'other/vehicle x', 'other/vehicle y',
+        'other/vehicle z', 'vehicle x estimated', 'vehicle y estimated', 'vehicle z estimated',
+    ]
+
+
 def test_flight_is_kept_as_a_bag_of_it_has_it(bag):
     """It was drawn in another way, without the commands of speeds or of many actuators."""
     messages = [
@@ -258,8 +270,12 @@ def test_flight_is_kept_as_a_bag_of_it_has_it(bag):
         ('rotors/state', joints(1.0, ['a', 'main/pressure'], effort=[2.0, NAN],
                                 velocity=[40.0, NAN], position=[NAN, 1e5])),
         ('rotors/command', joints(1.5, ['a'], velocity=[60.0])),
+        ('flight_state/flags', flags(1.5, phase='flight', liftoff='0.5')),
+        ('flight_state/fit', fit(1.6, 5.0, 3.0, -9.0)),
+        ('flight_state/apogee', vertex(1.9, 5.5)),
+        ('flight_state/events', status(1.9, 'drogue')),
     ]
-    log = FlightLog('robot', ['rotors/state'])
+    log = FlightLog('robot', ['rotors/state'], has_computer=True)
     for topic, message in messages:
         log.take(topic, message)
     placed, twist = moved(2.0).pose.pose, moved(2.0).twist.twist
@@ -273,9 +289,13 @@ def test_flight_is_kept_as_a_bag_of_it_has_it(bag):
     rows, expected = ({key: [*each] for key, each in made.rows.items()}
                       for made in (log.signals, kept))
     assert (rows, log.signals.places) == (expected, kept.places)
+    assert [mark.name for mark in log.signals.flight.marks] == ['liftoff', 'drogue']
+    assert repr(log.signals.flight) == repr(kept.flight)
+    moving = {name: names for name, names in MOTION.items() if name != 'position [m]'}
     assert panels(page_of(log.signals)) == {
-        **MOTION, 'rotors: thrust [N]': ['a'], 'rotors: speed [rad/s]': ['a', 'a command'],
-        'tank pressure [Pa]': ['main'],
+        **moving, 'rotors: thrust [N]': ['a'], 'rotors: speed [rad/s]': ['a', 'a command'],
+        'tank pressure [Pa]': ['main'], 'vertical speed [m/s]': ['fit'],
+        'vertical acceleration [m/s²]': ['fit'],
     }
 
 

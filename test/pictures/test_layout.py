@@ -99,3 +99,17 @@ def test_fins_have_arrows_and_what_points_at_the_reader_has_none():
     assert [sum(bool(each.arrowprops) for each in axis.texts) for axis in figure.axes[:3]] == [
         4, 10, 10]
     plt.close(figure)
+
+
+def test_mass_and_pressure_of_a_rocket_have_their_places():
+    from propulsion_ros.pictures.layout import _figure_of
+
+    folder = REPOSITORY / 'examples/two_stage'
+    robot = _layout([folder / 'two_stage.yaml'], folder / 'two_stage.urdf')
+    figure = _figure_of(robot, 'rocket')
+    of_mass, of_pressure = (
+        next(line for line in figure.axes[1].lines if line.get_label() == f'centre of {what}')
+        for what in ('mass', 'pressure')
+    )
+    assert of_pressure.get_xydata().tolist() == [[0.0, 1.2]]
+    assert of_mass.get_xydata()[0, 1] > 1.2

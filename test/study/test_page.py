@@ -34,10 +34,10 @@ def drawn(monkeypatch):
 
     monkeypatch.setattr('propulsion_ros.pictures.picture.draw', draw)
 
-    def figure(rows, limits=None, names=('mass',), unit=lambda name: ''):
+    def figure(rows, limits=None, names=('mass',), unit=lambda name: '', vary=()):
         study = Study(
             Path('some.yaml'), StudyParams(kind='apogee'),
-            tuple(Variable(name, 'normal', [0.0, 1.0]) for name in names), (), limits or {},
+            (*(Variable(name, 'normal', [0.0, 1.0]) for name in names), *vary), (), limits or {},
         )
         page.draw_study(study, rows, unit, Path('unused'))
         return made[-1]
@@ -102,6 +102,19 @@ def test_only_a_case_beyond_its_limits_is_red(drawn, high, red):
     assert {name for name, colour in colours.items() if colour == page.COLOURS['beyond']} == red
 
 
+def test_variants_are_drawn_apart_and_flags_are_counted_in_the_title(drawn):
+    methods = Variable('apogee.method', 'grid', ['new', 'old'])
+    rows = [{**row, 'apogee.method': methods.levels[n % 2], 'late': int(n < 3), 'missed': 0}
+            for n, row in enumerate(_rows())]
+    figure = drawn(rows, {'late': (0.0, 0.0), 'missed': (0.0, 0.0)}, vary=(methods,))
+    assert figure.get_suptitle() == (
+        'some: new: 2 of 20 cases left the limits (late 2); old: 1 of 20 cases left the limits '
+        '(late 1)'
+    )
+    titles = [axes.get_title(loc='left').partition(':')[0] for axes in figure.axes]
+    assert [title for title in titles if title] == ['new, top', 'old, top']
+
+
 def test_without_numbers_that_vary_it_is_drawn_too(drawn):
     (only,) = drawn(_rows(), names=()).axes[-1:]
     assert only.get_xlabel() == 'cases'
@@ -114,7 +127,7 @@ def test_without_numbers_that_vary_it_is_drawn_too(drawn):
     }),
     # The last two are results of the controller.
     ('rocket', {'fastest': 'm/s', 'delay': 's', 'nothing': ''}),
-    ('apogee', {'delay': 's', 'apogee.minimum_height': 'm', 'reason': ''}),
+    ('apogee', {'delay': 's', 'sigma': 'm', 'apogee.minimum_height': 'm', 'reason': ''}),
 ], 2))
 def test_units_are_those_of_topics_and_parameters(name, units):
     session = Session(read_study(find_study(Path(name))))
@@ -125,8 +138,8 @@ def test_units_are_those_of_topics_and_parameters(name, units):
 @pytest.mark.parametrize('tops', [(7e-18, 8e-18), (-1e300, 1e300), (1.0, 1.0 + 1e-15)])
 def test_numbers_of_any_size_are_drawn(drawn, tops, limit):
     """A limit far from small numbers, and equal ones but for rounding, ended in a traceback."""
-    rows = [{'case': i, 'seed': 0, 'mass': float(i), 'top': tops[i % 2], 'other': float(i),
-             'error': ''} for i in range(4)]
+    rows = [{'case': i, 'seed': 0, 'mass': float(i), 'top': float(top), 'other': float(i),
+             'error': ''} for i, top in enumerate(np.linspace(*tops, 4))]
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         drawn(rows, {'top': (limit, np.inf)}).savefig(io.BytesIO())

@@ -16,7 +16,7 @@ import pytest
 
 from propulsion_ros.study import session
 from propulsion_ros.study.kinds import Cases
-from propulsion_ros.study.study import KINDS
+from propulsion_ros.study.study import KINDS, read_study
 from propulsion_ros.tools.cli import main
 
 FLIGHT = """\
@@ -190,7 +190,7 @@ def test_a_case_that_raises_is_a_row_and_the_exit_code(folder, capsys, here):
     out = capsys.readouterr().out
     assert '2 cases, 1 failed, 1 beyond their limits' in out
     error = 'ValueError: unlucky (lift.py:7)'
-    assert f'case 1: {error}\n' in out
+    assert f'case 1: {error} (robot.mass ' in out
     assert 'case 0: beyond its limits: z ' in out
     assert [row['error'] for row in _rows(folder, 'flight_study')] == ['', error]
 
@@ -201,7 +201,26 @@ def test_a_result_that_is_not_known_is_beyond_its_limits_as_none(folder, capsys,
         '  apogee.minimum_height: {choice: [1e5]}\nlimits:\n  speed: [null, 5.0]\n'
     )
     assert main(['study', 'apogee.yaml', '--jobs', '1', '--no-picture']) == 1
-    assert 'case 0: beyond its limits: speed none\n' in capsys.readouterr().out
+    line = 'case 0: beyond its limits: speed none (flight.seed 1, apogee.minimum_height 1e+05, '
+    assert line in capsys.readouterr().out
+
+
+def test_lines_name_the_varied_log_fault_and_method(folder, capsys, here):
+    (folder / 'logs').mkdir()
+    (folder / 'logs' / 'hop.csv').write_text('time_s,altitude_m\n' + ''.join(
+        f'{0.1 * i:.1f},{max(0.0, 300.0 - 4.9 * (0.1 * i - 7.8)**2):.2f}\n' for i in range(160)))
+    (folder / 'logs' / 'reference.json').write_text('{"hop": {"apogee_t": 7.8}}')
+    (folder / 'hops.yaml').write_text(
+        'kind: apogee\ninput: logs\ncases: 2\nvary:\n  apogee.method: {grid: [robust, legacy]}\n'
+        'limits: {missed: [0, 0], late: [-1, -1]}\n')
+    assert main(['study', 'hops.yaml', '--jobs', '1', '--no-picture']) == 1
+    out = capsys.readouterr().out
+    assert session.Session(read_study(folder / 'hops.yaml')).unit('sigma') == 's'
+    assert 'robust, missed: 0 in 2 cases\n' in out
+    assert ': late 0 (apogee.method robust, log hop, fault none, reason fit)\n' in out
+    assert out.endswith(
+        'robust: 2 of 2 cases beyond their limits\nlegacy: 2 of 2 cases beyond their limits\n'
+        '4 cases, 0 failed, 4 beyond their limits: hops_study/results.csv\n')
 
 
 def test_limits_of_a_result_that_no_case_has_are_refused_once(folder, capsys, here):

@@ -304,7 +304,7 @@ def test_a_picture_replaces_no_file_that_is_read(command, params_file, tmp_path)
         assert f'{picture}: is read too, expected another name' in err
 
 
-def test_the_picture_reaches_to_the_last_event(tmp_path):
+def test_the_picture_reaches_beyond_the_last_event_and_says_where_the_log_ends(tmp_path):
     log = tmp_path / 'log.csv'
     log.write_text(_throw(speed=100.0, begin=-2.0, end=60.0))
     params = FlightLoopParams(config_file=_CONFIG, replay=True)
@@ -313,5 +313,8 @@ def test_the_picture_reaches_to_the_last_event(tmp_path):
     assert [mark.name for mark in signals.flight.marks] == [
         'liftoff', 'drogue parachute', 'main parachute',
     ]
-    drawn = next(trace for trace in flight_page(signals).above[0].traces if trace.label == 'log')
-    assert drawn.x.max() == pytest.approx(signals.flight.marks[-1].time + 4.0, abs=0.1)
+    page = flight_page(signals)
+    drawn = next(trace for trace in page.above[0].traces if trace.label == 'log')
+    last = signals.flight.marks[-1].time
+    assert drawn.x.max() == pytest.approx(last + 0.5 * (last - page.begin), abs=0.1)
+    assert page.time_label == 'time [s]; the log ends at 60.0 s'

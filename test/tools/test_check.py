@@ -497,8 +497,14 @@ TWO_STAGE = Path(__file__).parents[2] / 'examples' / 'two_stage'
         f"'body.drag_area[2]': along z, its length, it has {line}; are axes swapped, or is "
     ) * bool(line), id=name) for areas, line, name in (
         ('[0.008, 0.2, 0.2]', '0.2 m^2, expected at most 0.008 m^2', 'axes swapped'),
-        ('0.008', '', 'drag of all axes'), ('[0.0, 0.0, 0.008]', '', 'drag along alone'),
+        ('0.008', '', 'drag of all axes'),
     )),
+    pytest.param('two_stage.yaml', '[0.2, 0.2, 0.008]', '[0.0, 0.0, 0.008]', (
+        "'body.drag_area': without body.drag_area across its way it has no known restoring moment; "
+    ), id='drag along alone'),
+    pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 0.0]', (
+        'without body.centre_of_pressure it has no known restoring moment; across, give the '
+    ), id='no centre of pressure'),
     pytest.param('two_stage.yaml', '[0.0, 0.0, 1.2]', '[0.0, 0.0, 2.2]', (
         "'body.centre_of_pressure[2]': the centre of pressure is 0.6724 m ahead of the centre of "
         'mass, expected at most 0 m; it turns round; '

@@ -218,7 +218,12 @@ def test_bag_of_a_flight_has_every_command_and_the_robot(tmp_path, capfd, monkey
 def test_first_step_waits_for_a_controller_that_no_step_waits_for(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(EXAMPLES / 'two_stage')
     options = ['--params-file', 'two_stage.yaml', '--controller', 'pilot.py', '--duration', '4']
-    assert cli.main(['fly', 'two_stage.urdf', *options, '--real-time-factor', '0']) == 0
+    pages = []
+    monkeypatch.setattr(
+        'propulsion_ros.pictures.picture.draw', lambda page, path: pages.append(page))
+    options += ['--real-time-factor', '0', '--picture', 'flight.png']
+    assert cli.main(['fly', 'two_stage.urdf', *options]) == 0
+    assert 'preflight' in {span.name for span in pages[0].phases}
     launched = re.search(r'phase launch at (\S+) s', capfd.readouterr().err)
     assert launched, 'the call came after the end'
     # It is called at 3 s, and no step waits for its response.

@@ -139,7 +139,7 @@ def test_a_flight_is_drawn_with_what_was_predicted_and_found():
     assert [(mark['name'], mark['time'], mark['value']) for mark in plot['marks']] == [
         ('apogee predicted', [1], [5]), ('apogee found', [1], [5]),
     ]
-    assert plot['range'] == pytest.approx([-0.8, 12.2], abs=0.2)
+    assert plot['range'] == pytest.approx([-0.8, 13.0], abs=0.2)
 
 
 def test_what_is_no_place_is_left_out():
