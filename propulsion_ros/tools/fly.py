@@ -284,7 +284,7 @@ def _observers(
         name = Path(options.robot).name.partition('.')[0]
         (body,) = [spec for spec in graph.nodes if spec.executable == 'vehicle_node']
         is_drawn = options.record or options.picture
-        has_computer = any(spec.name == 'flight_state' for spec in graph.nodes)
+        has_computer = any(spec.name == FLIGHT for spec in graph.nodes)
         log = FlightLog(
             name, body.parameters['state_topics'] if is_drawn else (), is_drawn and has_computer)
         node = PilotNode(log, _LOG, namespace=options.namespace)
