@@ -65,7 +65,7 @@ _DRAG_SPREAD = 0.5  # standard deviation of the drag, as a share of it
 _DRAG_TIME = 8.0  # time constant of the error of the drag [s]
 _TILT_NOISE = 8.0  # process noise of a free speed, as a force of 1 g is never all upright [m^2/s^3]
 _AIR = 8400.0  # scale height of the air [m]
-_DRAG_SPEED = 600.0  # speed up to which drag grows with the square of the speed [m/s]
+_DRAG_SPEED = 300.0  # speed up to which drag grows with the square of the speed [m/s]
 _TERRAIN = 100.0  # the landing rate falls to 1/e in this distance from the level of the pad [m]
 _CLIMB = 20.0  # the landing rate falls to 1/e at this speed of a climb [m/s]
 _BELOW = 50.0  # few flights get further below the pad [m]
@@ -323,7 +323,7 @@ class Belief:
         origin = float(self._shares @ self._state[:, 0])
         # A height that heals is where its track is, which must be proven for that.
         may_heal = self._track.is_proven
-        lands = np.exp(np.minimum(self._pad_distance(), 1500.0) / -_TERRAIN)
+        lands = np.exp(self._pad_distance() / -_TERRAIN)
         if self._begins_in_air and math.isnan(self._recent[Channel.HEIGHT]):
             # Without a height the ground is as likely at any height.
             lands = np.full_like(lands, _TERRAIN / _AIR_SPREAD)
@@ -331,7 +331,7 @@ class Belief:
             lands = np.where(self._state[:, 0] < self.level - _BELOW, _DEEP, lands)
         # A vehicle that climbs does not land.
         climbs = np.maximum(self._state[:, 1] - np.sqrt(self._covariance[:, 1, 1]), 0.0)
-        lands = lands * np.exp(np.minimum(climbs, 300.0) / -_CLIMB)
+        lands = lands * np.exp(climbs / -_CLIMB)
         modes = self._modes[self._lit_time > 0.0]
         leaving = modes.total + self._health.total + lands * self._lands.total
         if may_heal:
