@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from propulsion_ros.identify.fit import Fit, whiteness
+from propulsion_ros.identify.fit import Fit, never_known, whiteness
 from propulsion_ros.identify.prepare import factor_hint
 from propulsion_ros.identify.problem import Channel, Problem
 from propulsion_ros.identify.reading import IMU, STATE, Recording
@@ -45,8 +45,10 @@ _MANOEUVRES = (
     ('drag_area', 'a fast coast without thrust, or level flight at several speeds'),
 )
 _OTHER = 'a flight or bench run in which it changes what is measured'
+_SPEEDS = 'thrust and speed, as state.<name>.effort and .velocity, --measured state'
+_OF_SPEED = ('motor_constant', 'rotor_constant', 'thrust_curve')  # from a speed to a thrust
 _UNMEASURED = {
-    'motor_constant': 'thrust and speed, as state.<name>.effort and .velocity, --measured state',
+    'motor_constant': _SPEEDS,
     'moment_constant': 'a measured torque about its axis',
 }
 """What must be measured to identify a parameter that changes no channel."""
@@ -86,7 +88,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
     found: dict[str, str] = {}
     moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
     off = dict(_other_sizes(fit))
-    values, sd = fit.values, fit.sd
+    values, sd, never = fit.values, fit.sd, never_known(fit)
     for i, name in enumerate(problem.names):
         reason, key = '', name.rpartition('.')[2]
         shown_by = next((text for part, text in _MANOEUVRES if part in key), _OTHER)
@@ -98,6 +100,11 @@ def unidentified(fit: Fit) -> dict[str, str]:
             )
             if not others:
                 shown_by = _UNMEASURED.get(key, shown_by)
+            elif name in never:
+                reason += ', whatever the command'
+                shown_by = _SPEEDS if any(
+                    part in each for part in _OF_SPEED for each in (name, *others)
+                ) else 'one of them from elsewhere, left out of --fit'
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '

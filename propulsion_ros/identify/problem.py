@@ -40,6 +40,7 @@ _BEFORE = 3.0  # time simulated before the first sample that counts, so that lag
 _LEAD = 0.25  # margin of the simulation at both ends, for delays [s]
 _SETTLE = 1.0  # time after the first command in which the state of lags is unknown [s]
 _TINY = 1e-9  # least divisor
+_SWEEP, _LONGER = 3.0, 0.7  # period of a sweep, and how much longer that of the next one is [s]
 _HALVES = 10  # most attempts to halve a move
 _SMOOTH = 0.02  # width of the moving mean of rates before they are differentiated [s]
 
@@ -413,6 +414,14 @@ class Problem:
         for name in ('_measured_rate', 'given'):
             other.__dict__.pop(name, None)
         other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
+        return other
+
+    def swept(self) -> Problem:
+        """Return the same comparison with sweeps in place of the commands, each with jumps."""
+        other, given = copy.copy(self), self._ticks.commands
+        low, high = np.minimum(given.min(axis=0), 0.0), np.maximum(given.max(axis=0), 0.0)
+        share = self._time[:, None] / (_SWEEP + _LONGER * np.arange(len(low))) % 1.0
+        other._ticks = replace(self._ticks, commands=low + share * (high - low))
         return other
 
     def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
