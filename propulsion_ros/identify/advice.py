@@ -31,12 +31,11 @@ _ROUGH = 0.1  # relative standard deviation above which that matters
 _RATIO = {'moment_constant', 'izz'}  # yaw shows only their ratio, other axes hardly more
 _RATIO_ALIKE = 0.8  # correlation of these two above which the data do not separate them
 
+_OF_SPEED = ('curve', 'motor_constant', 'rotor_constant')  # thrust over speed or throttle
 _MANOEUVRES = (
     ('time_constant', 'steps of the command up and down, each held for half a second'),
     ('delay', 'sharp steps of the command, each held for half a second'),
-    ('curve', 'slow sweeps of the command from its smallest to its largest'),
-    ('motor_constant', 'slow sweeps of the command from its smallest to its largest'),
-    ('rotor_constant', 'slow sweeps of the command from its smallest to its largest'),
+    *((part, 'slow sweeps of the command from its smallest to its largest') for part in _OF_SPEED),
     ('moment_constant', 'steps in yaw to both sides, and izz from a pendulum or CAD'),
     ('izz', 'steps in yaw to both sides, and the torque over thrust from a test stand'),
     ('ixx', 'doublets in roll: full to one side, full to the other'),
@@ -46,7 +45,6 @@ _MANOEUVRES = (
 )
 _OTHER = 'a flight or bench run in which it changes what is measured'
 _SPEEDS = 'thrust and speed, as state.<name>.effort and .velocity, --measured state'
-_OF_SPEED = ('motor_constant', 'rotor_constant', 'thrust_curve')  # from a speed to a thrust
 _UNMEASURED = {
     'motor_constant': _SPEEDS,
     'moment_constant': 'a measured torque about its axis',

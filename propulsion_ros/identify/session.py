@@ -207,9 +207,8 @@ class Session:
             fit, unknown = shown(fitted(chosen.problem, self._note, chosen.place), self._note)
         still = unidentified(fit)
         known = [each for each in fit.problem.free if not still.keys() >= {*each.names}]
-        changed = {
-            **(chosen.fixed if chosen else {}), **(fit.problem.changes(fit.place) if known else {})
-        }
+        fixed = chosen.fixed if chosen else {}
+        changed = {**fixed, **(fit.problem.changes(fit.place) if known else {})}
         body = fit.problem.body_at(fit.place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
         lines += [f'The model that --choose recommends: {chosen.name}.'] if chosen else []
@@ -399,9 +398,8 @@ def shown(fit: Fit, note: Progress) -> tuple[Fit, dict[str, str]]:
         if not 0 < len(unknown) < len(free) or fit.problem.setup.candidates is None:
             return fit, why
         # First what no parameter file has, then single numbers; of equals the last.
-        held = min(reversed(unknown), key=lambda each: (
-            each.owner not in (BODY, DELAY), len(each.start)
-        ))
+        held = min(reversed(unknown), key=lambda each: (each.owner not in (BODY, DELAY),
+                                                        len(each.start)))
         problem = fit.problem.with_free([each for each in free if each is not held])
         fit = fitted(problem, note, fit.place[[fit.problem.free_of(i) is not held
                                                for i in range(len(fit.place))]])
