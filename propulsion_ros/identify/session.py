@@ -197,10 +197,7 @@ class Session:
         return result
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result, or of the recommended model.
-
-        Parameters that `shown` holds stay as they were.
-        """
+        """Write the parameter file of what a result, or the recommended model, does not hold."""
         robot, fit, chosen = self._robot, result.fit, result.chosen
         unknown = result.report['unidentified']
         if chosen:
@@ -275,7 +272,6 @@ class Session:
         is_sized: bool, choice: dict[str, Any],
     ) -> dict[str, Any]:
         fit, problem = result.fit, result.fit.problem
-        rms_of = problem.rms_of(fit.residuals)
         found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
@@ -291,7 +287,7 @@ class Session:
             'rms': problem.main_rms(fit.residuals), 'unit': problem.channels[0].unit,
             'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(result.before)),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
-            'rms_of': rms_of,
+            'rms_of': problem.rms_of(fit.residuals),
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
             'curves': dict(self._curves(fit)),
