@@ -180,7 +180,8 @@ class Session:
         found += [*still_doubts(problem, before), *span_doubts(problem)]
         for line in found:
             self._warn(line)
-        fit, unknown = shown(fitted(problem, self._note), self._note)
+        whole = fitted(problem, self._note)
+        fit, unknown = shown(whole, self._note)
         after = [rows[0] for rows in fit.problem.predicted(fit.place[None])]
         clipped = (
             list(clip_doubts(fit.problem, after, robot.values))
@@ -189,7 +190,7 @@ class Session:
         sizes = clipped or list(ratio_doubts(fit, after))
         found += sizes
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        models = self._variants(fit, found) if request.choose else []
+        models = self._variants(whole, found) if request.choose else []
         chosen = recommended(models) if models else None
         choice = {'models': _choice(models, chosen)} if request.choose else {}
         result = Result({}, fit, problem, robot.name, before, after, chosen)
