@@ -245,11 +245,14 @@ class RobotLayout:
     @property
     def not_counted(self) -> str:
         """Description of what the wrench leaves out, '' for nothing."""
-        joints = [name for group in self.groups for name in group.layout.angle_names]
+        joints = {but: ', '.join(
+            name for group in self.groups if (group.steered is None) == (not but)
+            for name in group.layout.angle_names
+        ) for but in (', but at any angle for what can be controlled', '')}
         lifting = [group.name for group in self.groups if not group.has_thrusts]
         off = [name for group in self.groups for name in group.timing.switched_off]
         return '; '.join([
-            *([f'joints {", ".join(joints)}, taken at 0'] if joints else []),
+            *(f'joints {names}, taken at 0{but}' for but, names in joints.items() if names),
             *([f'lift of {", ".join(lifting)}'] if lifting else []),
             *([f'that {", ".join(off)} is switched off'] if off else []),
         ])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from propulsion_ros.identify.fit import Fit, whiteness
+from propulsion_ros.identify.fit import Fit, never_known, whiteness
 from propulsion_ros.identify.prepare import factor_hint
 from propulsion_ros.identify.problem import Channel, Problem
 from propulsion_ros.identify.reading import IMU, STATE, Recording
@@ -31,12 +31,11 @@ _ROUGH = 0.1  # relative standard deviation above which that matters
 _RATIO = {'moment_constant', 'izz'}  # yaw shows only their ratio, other axes hardly more
 _RATIO_ALIKE = 0.8  # correlation of these two above which the data do not separate them
 
+_OF_SPEED = ('curve', 'motor_constant', 'rotor_constant')  # thrust over speed or throttle
 _MANOEUVRES = (
     ('time_constant', 'steps of the command up and down, each held for half a second'),
     ('delay', 'sharp steps of the command, each held for half a second'),
-    ('curve', 'slow sweeps of the command from its smallest to its largest'),
-    ('motor_constant', 'slow sweeps of the command from its smallest to its largest'),
-    ('rotor_constant', 'slow sweeps of the command from its smallest to its largest'),
+    *((part, 'slow sweeps of the command from its smallest to its largest') for part in _OF_SPEED),
     ('moment_constant', 'steps in yaw to both sides, and izz from a pendulum or CAD'),
     ('izz', 'steps in yaw to both sides, and the torque over thrust from a test stand'),
     ('ixx', 'doublets in roll: full to one side, full to the other'),
@@ -45,8 +44,9 @@ _MANOEUVRES = (
     ('drag_area', 'a fast coast without thrust, or level flight at several speeds'),
 )
 _OTHER = 'a flight or bench run in which it changes what is measured'
+_SPEEDS = 'thrust and speed, as state.<name>.effort and .velocity, --measured state'
 _UNMEASURED = {
-    'motor_constant': 'thrust and speed, as state.<name>.effort and .velocity, --measured state',
+    'motor_constant': _SPEEDS,
     'moment_constant': 'a measured torque about its axis',
 }
 """What must be measured to identify a parameter that changes no channel."""
@@ -86,7 +86,7 @@ def unidentified(fit: Fit) -> dict[str, str]:
     found: dict[str, str] = {}
     moves, levels, problem = explained(fit), explained(fit, of_level=True), fit.problem
     off = dict(_other_sizes(fit))
-    values, sd = fit.values, fit.sd
+    values, sd, never = fit.values, fit.sd, never_known(fit)
     for i, name in enumerate(problem.names):
         reason, key = '', name.rpartition('.')[2]
         shown_by = next((text for part, text in _MANOEUVRES if part in key), _OTHER)
@@ -98,6 +98,11 @@ def unidentified(fit: Fit) -> dict[str, str]:
             )
             if not others:
                 shown_by = _UNMEASURED.get(key, shown_by)
+            elif name in never:
+                reason += ', whatever the command'
+                shown_by = _SPEEDS if any(
+                    part in each for part in _OF_SPEED for each in (name, *others)
+                ) else 'one of them from elsewhere, left out of --fit'
         elif twin := _twin(fit, i, is_rough=bool(sd[i] > _ROUGH * abs(values[i]))):
             reason = (
                 f'only together with {twin}: their correlation is '

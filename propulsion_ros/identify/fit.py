@@ -308,6 +308,15 @@ def judged(search: Search, x: FloatArray) -> Fit:
     return Fit(problem, x, covariance, jacobian, residuals, unknown)
 
 
+def never_known(fit: Fit) -> set[str]:
+    """Return the parameters that no commands identify: not even sweeps of each with jumps."""
+    problem = fit.problem
+    if not fit.unknown or problem.setup.candidates is None:
+        return set()
+    known, _ = _inverse(Search(problem.swept()).jacobian(fit.place) * problem.scale)
+    return {name for name, is_known in zip(problem.names, known, strict=True) if not is_known}
+
+
 def _inverse(jacobian: FloatArray) -> tuple[BoolArray, FloatArray]:
     """Return which parameters the data identify, and the pseudo-inverse of the information."""
     sizes = np.linalg.norm(jacobian, axis=0)

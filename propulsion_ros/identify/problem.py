@@ -24,7 +24,7 @@ from propulsion_ros.identify.reading import (
     Recording,
     Series,
 )
-from propulsion_ros.models.body.bodies import fluid_force
+from propulsion_ros.models.body.bodies import fluid_wrench
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.family import WRENCH_NAMES, Family
@@ -40,6 +40,7 @@ _BEFORE = 3.0  # time simulated before the first sample that counts, so that lag
 _LEAD = 0.25  # margin of the simulation at both ends, for delays [s]
 _SETTLE = 1.0  # time after the first command in which the state of lags is unknown [s]
 _TINY = 1e-9  # least divisor
+_SWEEP, _LONGER = 3.0, 0.7  # period of a sweep, and how much longer that of the next one is [s]
 _HALVES = 10  # most attempts to halve a move
 _SMOOTH = 0.02  # width of the moving mean of rates before they are differentiated [s]
 
@@ -346,14 +347,16 @@ class Problem:
             usual = float(np.median(np.diff(time)))
             turn = np.gradient(_smooth(rate, max(1, round(_SMOOTH / usual))), time, axis=0)
             force -= np.cross(turn, arm) + np.cross(rate, np.cross(rate, arm))
-        fluid = self._fluid()
-        if fluid is not None:
-            push = np.stack([np.interp(time, fluid[0], row) for row in fluid[1].T], axis=1)
-            force -= push / self.setup.body.mass
-        return time, force
+        return time, force - self._fluid_at(time)[:, :3] / self.setup.body.mass
 
-    def _fluid(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return times, and drag and buoyancy of the body [N], (n, 3); None if not known.
+    def _fluid_at(self, time: FloatArray) -> FloatArray:
+        """Return the wrench of the fluid at some times, (n, 6)."""
+        at, rows = self._fluid
+        return np.stack([np.interp(time, at, row) for row in rows.T], axis=1)
+
+    @functools.cached_property
+    def _fluid(self) -> tuple[FloatArray, FloatArray]:
+        """Times, and drag and buoyancy of the body [N], [N m], (n, 6); 0 if not known.
 
         Raises `SourceError` where buoyancy, which may be its whole weight, is not known.
         """
@@ -363,6 +366,8 @@ class Problem:
             # A gyroscope turns as the body does.
             if rate in measured:
                 measured.setdefault(name, measured[rate])
+        if not fluid.hulls.names:  # The air is taken as that of the site.
+            measured.setdefault(ALTITUDE, Series(np.zeros(1), np.zeros(1)))
         absent = [name for name in names if name not in measured]
         if absent and (fluid.displaced_volume or fluid.hulls.names):
             raise SourceError(self.setup.recording.name, (
@@ -370,12 +375,12 @@ class Problem:
                 f'without {", ".join(absent)} they are not known; name these columns, or give a '
                 'bag with odometry'
             ))
-        # `fluid_force` has no drag over the Mach number.
+        # `fluid_wrench` has no drag over the Mach number.
         if fluid.drag_over_mach or absent:
-            return None
+            return np.zeros(1), np.zeros((1, 6))
         time = max((measured[name].time for name in names), key=len)
         rows = np.stack([measured[name].at(time) for name in names], axis=1)
-        return time, fluid_force(
+        return time, fluid_wrench(
             fluid, self.setup.body, rows[:, 10], rows[:, 6:10], rows[:, :3], rows[:, 3:6]
         )
 
@@ -413,6 +418,14 @@ class Problem:
         for name in ('_measured_rate', 'given'):
             other.__dict__.pop(name, None)
         other._ticks, other._time = other._made_ticks(_COARSE_TICK, _COARSE_TICK)
+        return other
+
+    def swept(self) -> Problem:
+        """Return the same comparison with sweeps in place of the commands, each with jumps."""
+        other, given = copy.copy(self), self._ticks.commands
+        low, high = np.minimum(given.min(axis=0), 0.0), np.maximum(given.max(axis=0), 0.0)
+        share = self._time[:, None] / (_SWEEP + _LONGER * np.arange(len(low))) % 1.0
+        other._ticks = replace(self._ticks, commands=low + share * (high - low))
         return other
 
     def _made_ticks(self, longest: float, shortest: float = 0.0) -> tuple[Ticks, FloatArray]:
@@ -489,6 +502,7 @@ class Problem:
         """Return the rate of turn about an axis without its initial value, (c, k)."""
         com, axis = self.setup.body.com, channel.axis - 3
         torque = response.wrench[:, :, 3:] - np.cross(com, response.wrench[:, :, :3])
+        torque += self._fluid_at(self._time)[:, 3:]
         moments = np.array([[body[f'i{a}{a}'] for a in 'xyz'] for body in bodies])
         rate = self._measured_rate
         one, two = (axis + 1) % 3, (axis + 2) % 3

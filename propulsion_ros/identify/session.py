@@ -95,6 +95,8 @@ class Result:
 
     report: dict[str, Any]
     fit: Fit
+    problem: Problem
+    """Comparison with all parameters of ``--fit``; ``fit`` has those that are not held."""
     robot: str = ''
     """Name of the robot."""
     before: list[Any] = field(default_factory=list)
@@ -178,47 +180,39 @@ class Session:
         found += [*still_doubts(problem, before), *span_doubts(problem)]
         for line in found:
             self._warn(line)
-        fit = fitted(problem, self._note)
-        after = [rows[0] for rows in problem.predicted(fit.place[None])]
+        whole = fitted(problem, self._note)
+        fit, unknown = shown(whole, self._note)
+        after = [rows[0] for rows in fit.problem.predicted(fit.place[None])]
         clipped = (
-            list(clip_doubts(problem, after, robot.values))
+            list(clip_doubts(fit.problem, after, robot.values))
             if request.measured in ('wrench', 'state') else []
         )
         sizes = clipped or list(ratio_doubts(fit, after))
         found += sizes
         found += [f'{each.name}: {each.note}' for each in free if each.note]
-        models = self._variants(fit, found) if request.choose else []
+        models = self._variants(whole, found) if request.choose else []
         chosen = recommended(models) if models else None
         choice = {'models': _choice(models, chosen)} if request.choose else {}
-        report = self._report(fit, before, found, bool(of_scale), bool(sizes), choice)
-        return Result(report, fit, robot.name, before, after, chosen)
+        result = Result({}, fit, problem, robot.name, before, after, chosen)
+        result.report |= self._report(result, unknown, found, bool(of_scale), bool(sizes), choice)
+        return result
 
     def write(self, path: Path, result: Result) -> None:
-        """Write the parameter file of a result, or of the recommended model.
-
-        Parameters that are not identified stay as they were.
-        """
+        """Write the parameter file of what a result, or the recommended model, does not hold."""
         robot, fit, chosen = self._robot, result.fit, result.chosen
+        unknown = result.report['unidentified']
         if chosen:
-            fit = fitted(chosen.problem, self._note, chosen.place)
-        unknown = frozenset(unidentified(fit))
-        place = fit.place.copy()
-        for i, name in enumerate(fit.problem.names):
-            each = fit.problem.free_of(i)
-            # A curve is known as a whole, even if one of its numbers is not.
-            if unknown.issuperset(each.names if each.is_curve else (name,)):
-                place[i] = fit.problem.start[i]
-        known = [each for each in fit.problem.free if not unknown.issuperset(each.names)]
-        kept = {key for each in fit.problem.free for key in each.keys} - {
-            key for each in known for key in each.keys
-        }
-        changed = {**(chosen.fixed if chosen else {}), **{
-            key: value for key, value in fit.problem.changes(place).items() if key not in kept
-        }}
-        body = fit.problem.body_at(place)
+            fit, unknown = shown(fitted(chosen.problem, self._note, chosen.place), self._note)
+        still = unidentified(fit)
+        known = [each for each in fit.problem.free if not still.keys() >= {*each.names}]
+        fixed = chosen.fixed if chosen else {}
+        changed = {**fixed, **(fit.problem.changes(fit.place) if known else {})}
+        body = fit.problem.body_at(fit.place)
         lines = [f'Fitted by propulsion_ros identify to {self._request.input.name}.']
         lines += [f'The model that --choose recommends: {chosen.name}.'] if chosen else []
-        lines += [f'{name}: not identified.' for name in sorted(unknown)]
+        beside = {name for each in known for name in each.names}
+        lines += [f'{name}: not identified{", fitted to the others" * (name in beside)}.'
+                  for name in sorted(unknown)]
         vehicle: dict[str, Any] = {}
         for each in known:
             if each.owner == BODY:
@@ -275,33 +269,26 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool, is_sized: bool,
-        choice: dict[str, Any],
+        self, result: Result, unknown: dict[str, str], found: list[str], is_scaled: bool,
+        is_sized: bool, choice: dict[str, Any],
     ) -> dict[str, Any]:
-        problem = fit.problem
-        rms_of = problem.rms_of(fit.residuals)
-        unknown = unidentified(fit)
+        fit, problem = result.fit, result.fit.problem
         found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
-        units = [unit for each in problem.free
+        numbers = np.stack((fit.values, fit.sd, spread), axis=1).tolist()
+        rows = dict(zip(problem.names, numbers, strict=True)) | dict.fromkeys(unknown, [np.nan] * 3)
+        units = [unit for each in result.problem.free
                  for unit in each.units or [each.unit] * len(each.start)]
         report: dict[str, Any] = {
-            'estimates': {
-                name: {
-                    'value': _finite(value) if name not in unknown else None,
-                    'sd': _finite(sd) if name not in unknown else None,
-                    'sd_of_parts': _finite(by_parts) if name not in unknown else None,
-                    'unit': units[i],
-                } for i, (name, value, sd, by_parts) in enumerate(zip(
-                    problem.names, fit.values.tolist(), fit.sd.tolist(), spread.tolist(),
-                    strict=True,
-                ))
-            },
+            'estimates': {name: {
+                **dict(zip(('value', 'sd', 'sd_of_parts'), map(_finite, rows[name]), strict=True)),
+                'unit': unit,
+            } for name, unit in zip(result.problem.names, units, strict=True)},
             'rms': problem.main_rms(fit.residuals), 'unit': problem.channels[0].unit,
-            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(before)),
+            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(result.before)),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
-            'rms_of': rms_of,
+            'rms_of': problem.rms_of(fit.residuals),
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
             'curves': dict(self._curves(fit)),
@@ -391,6 +378,28 @@ class Session:
             fit.problem, self._robot.group, self._robot.schema, self._robot.values,
             float(np.mean(lags)) if lags else 0.0, self._note, found,
         )
+
+
+def shown(fit: Fit, note: Progress) -> tuple[Fit, dict[str, str]]:
+    """Return a fit of what the data show, and why parameters are not identified.
+
+    The others are held as they were, one after the other, so that of two that are known only
+    together one is fitted to go with the other. Where nothing is known, and of a coast, none is.
+    """
+    why: dict[str, str] = {}
+    while True:
+        own, free = unidentified(fit), fit.problem.free
+        why = {**own, **why}
+        # A curve is known as a whole, even if one of its numbers is not.
+        unknown = [each for each in free if own.keys() >= {*each.names}]
+        if not 0 < len(unknown) < len(free) or fit.problem.setup.candidates is None:
+            return fit, why
+        # First what no parameter file has, then single numbers; of equals the last.
+        held = min(reversed(unknown), key=lambda each: (each.owner not in (BODY, DELAY),
+                                                        len(each.start)))
+        problem = fit.problem.with_free([each for each in free if each is not held])
+        fit = fitted(problem, note, fit.place[[fit.problem.free_of(i) is not held
+                                               for i in range(len(fit.place))]])
 
 
 def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from propulsion_ros.graph.family_params import ActuatorNodeParams, loop_params_o
 from propulsion_ros.graph.node_config import read_setting
 from propulsion_ros.graph.read_layout import sources_of
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -171,7 +170,8 @@ class Base:
         elif (block := self._blocks.get(node)) or given:
             parameters = GivenParameters(node, given)
             _, setting = read_setting(parameters, ActuatorNodeParams, lambda own: block)
-            found = [setting.build(each) for each in (setting.family_type.Params, LoopParams)]
+            of_node = loop_params_of(setting.family)
+            found = [setting.build(each) for each in (setting.family_type.Params, of_node)]
         self._built[node] = found
         return found
 

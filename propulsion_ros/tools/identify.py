@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _table(result: Result) -> Iterator[str]:
     """Yield the lines of a table of the estimates."""
-    problem, held = result.fit.problem, held_by_bounds(result.fit)
+    problem, held = result.problem, held_by_bounds(result.fit)
     sizes = sizes_of(result.fit)
     rows = [('parameter', 'before', 'after', 'sd', 'unit', 'verdict')]
     for (name, each), before in zip(

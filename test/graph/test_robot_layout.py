@@ -65,7 +65,10 @@ def test_parameters_win(quadrotor):
 ])
 def test_all_angles_of_joints_count_for_what_can_be_controlled(name, body, axes):
     path = next(Path(__file__).parents[2].glob(f'examples/{name}/*.urdf'))
-    assert layout_of(load_robot_description(path), vehicle=body).controlled == axes
+    robot = layout_of(load_robot_description(path), vehicle=body)
+    assert robot.controlled == axes
+    # Rank and wrenches are those at 0.
+    assert 'taken at 0, but at any angle for what can be controlled' in robot.not_counted
 
 
 def test_a_battery_has_no_part_in_the_speed_at_the_largest_thrust():
@@ -80,7 +83,7 @@ def test_what_only_lifts_and_what_turns_is_not_counted():
     assert rocket.matrix.shape == (6, 2)
     assert rocket.controlled == ['force z', 'torque x']
     assert 'booster_1_gimbal_x' in rocket.not_counted
-    assert rocket.not_counted.endswith('lift of fins')
+    assert rocket.not_counted.endswith('taken at 0; lift of fins')
 
 
 SOLO = """<robot name="solo"><link name="b"><inertial><origin xyz="0 0 1"/><mass value="6"/>

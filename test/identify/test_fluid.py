@@ -12,7 +12,7 @@ from propulsion_ros import load
 from propulsion_ros.identify.reading import FLOW, Names, read_recording
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, OdometryRow
 from propulsion_ros.loops.ports import Outlet
-from propulsion_ros.models.body.bodies import fluid_force
+from propulsion_ros.models.body.bodies import fluid_wrench
 from propulsion_ros.models.body.hulls import HullsParams
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams, RigidBody
@@ -35,20 +35,20 @@ HULLS = HullsParams(names=['a'], size=[2.0, 0.5, 0.5])
 @pytest.mark.parametrize('fluid', [
     WATER, {'drag_area': [0.1, 0.2, 0.3]}, {**WATER, 'hulls': HULLS, 'displaced_volume': 0.0},
 ], ids=['water', 'air', 'afloat'])
-def test_force_of_the_fluid_is_that_of_the_simulated_body(fluid):
+def test_wrench_of_the_fluid_is_that_of_the_simulated_body(fluid):
     rng = np.random.default_rng(3)
     params = BodyParams(ground=False, current=CURRENT, **fluid)
     quaternion = np.array([quaternion_of_rpy(each) for each in rng.normal(0.0, 1.0, (5, 3))])
     velocity, rate, height = (rng.normal(0.0, 1.0, size) for size in ((5, 3), (5, 3), 5))
-    force = fluid_force(params, BODY, height, quaternion, velocity, rate)
+    wrench = fluid_wrench(params, BODY, height, quaternion, velocity, rate)
     body = RigidBody(params)
     for i, each in enumerate(quaternion):
         turned = matrix_of(each)
         at_mass = turned @ (velocity[i] + np.cross(rate[i], BODY.com)) + CURRENT
         rho, _ = body._medium(height[i])
         lifted = height[i] + (turned @ BODY.com)[2]
-        own, _ = body._fluid(rho, turned, at_mass, tuple(rate[i]), BODY.com, None, lifted)
-        np.testing.assert_allclose(force[i], own, rtol=1e-9, atol=1e-9)
+        own = body._fluid(rho, turned, at_mass, tuple(rate[i]), BODY.com, None, lifted)
+        np.testing.assert_allclose(wrench[i], np.concatenate(own), rtol=1e-9, atol=1e-9)
 
 
 @pytest.fixture(scope='module')
@@ -96,10 +96,10 @@ def test_velocities_of_a_bag_are_those_through_its_current(dive):
     assert not any(name.startswith('current') for name in recording.measured)
 
 
-def identified(dive, capsys, *more, name='dive'):
+def identified(dive, capsys, *more, name='dive', fit='thrusters.time_constant'):
     assert cli.main([
         'identify', str(dive / name), '--model', str(AUV / 'auv.urdf'), *more,
-        '--fit', 'thrusters.time_constant', '--from', '1',
+        '--fit', fit, '--from', '1',
     ]) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -108,6 +108,16 @@ def test_drag_and_buoyancy_are_no_thrust(dive, capsys):
     report = identified(dive, capsys, '--params-file', str(dive / 'auv.yaml'))
     assert report['estimates']['thrusters.time_constant']['value'] == pytest.approx(0.15, rel=0.03)
     assert report['rms'] < 0.1 * identified(dive, capsys)['rms']
+
+
+def test_what_turns_against_the_fluid_is_no_moment_of_inertia(dive, tmp_path, capsys):
+    (tmp_path / 'auv.yaml').write_text((dive / 'auv.yaml').read_text() + ''.join(
+        f'    body.{key}: [{WATER[key]}, {WATER[key]}, {WATER[key]}]\n'
+        for key in ('angular_drag', 'angular_damping')
+    ))
+    found = identified(dive, capsys, '--params-file', str(tmp_path / 'auv.yaml'),
+                       fit='thrusters.time_constant,body.izz')['estimates']['body.izz']
+    assert found['value'] == pytest.approx(BODY.inertia[2, 2], rel=0.03)
 
 
 @pytest.fixture
@@ -131,8 +141,10 @@ def table(dive, tmp_path):
 def test_a_table_with_attitude_and_velocity_is_as_a_bag(dive, table, capsys):
     more = ('--params-file', str(dive / 'auv.yaml'))
     bag = identified(dive, capsys, *more)
-    found = identified(table.parent, capsys, *more, name='dive.csv')
-    assert found['rms'] == pytest.approx(bag['rms'], rel=0.05)
+    for column in ('none', 'altitude_m'):
+        table.write_text(table.read_text().replace(column, 'depth'))
+        found = identified(table.parent, capsys, *more, name='dive.csv')
+        assert found['rms'] == pytest.approx(bag['rms'], rel=0.05)
 
 
 def test_buoyancy_that_a_table_does_not_show_is_named(dive, table, capsys):

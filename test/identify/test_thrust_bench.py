@@ -2,6 +2,7 @@
 """The examples of benches give what their page has."""
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import runpy
@@ -11,6 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from propulsion_ros.identify.candidates import Candidates
+from propulsion_ros.identify.problem import Problem
+from propulsion_ros.identify.robot import read_robot
+from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.settings.yaml_file import ParameterFile
 from propulsion_ros.tools import cli
 
@@ -80,11 +85,15 @@ def rewrite(change, *names):
     np.savetxt('foreign.csv', table, '%.5f', ',', header=header, comments='', encoding='utf-8')
 
 
+def blocked(settings):
+    lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
+    return f'/**/identify:\n  ros__parameters:\n{lines}'
+
+
 def identified(
     settings, *more, fit=('time_constant_up', 'thrust_curve'), output='', measured='wrench'
 ):
-    lines = ''.join(f'    {key}: {value}\n' for key, value in settings.items())
-    Path('foreign.yaml').write_text(f'/**/identify:\n  ros__parameters:\n{lines}')
+    Path('foreign.yaml').write_text(blocked(settings))
     return cli.main([
         'identify', 'foreign.csv', '--model', 'bench.urdf', '--params-file', 'foreign.yaml',
         '--measured', measured, '--fit',
@@ -316,6 +325,32 @@ def test_what_is_not_identified_is_not_written(foreign, capsys):
     assert 'moment_constant: [' not in text
 
 
+@pytest.mark.parametrize('seed', range(3))
+def test_the_file_predicts_as_well_as_the_report_says(seed, foreign):
+    """It had a curve of one fit beside the old value of what had been fitted with it."""
+    rng, more = np.random.default_rng(seed), ['time_constant_down', 'moment_constant']
+    keys = rng.permutation(['esc_curve', 'motor_constant', 'time_constant_up', rng.choice(more)])
+    rewrite(lambda table: table + [0.0, 0.0, 0.05] * (table[:, 1:2] > 1300.0) + np.where(
+        [False, False, True], rng.normal(0.0, 0.01, table.shape), 0.0))
+    Path('foreign.yaml').write_text(blocked(foreign))
+    request = Request(Path('foreign.csv'), [f'rotors.{key}' for key in keys], 'wrench')
+    model, files = Path('bench.urdf'), [Path('foreign.yaml'), Path('fitted.yaml')]
+    session = Session(read_robot(model, files[:1], request.fit), request)
+    result = session.run()
+    session.write(files[1], result)
+    robot = read_robot(model, files, request.fit)
+    problem = Problem(dataclasses.replace(
+        result.fit.problem.setup, candidates=Candidates(robot.setting.family_type, robot.values)
+    ))
+    error = problem.main_rms(problem.left_by(problem.given))
+    assert error == pytest.approx(result.report['rms'], rel=1e-4)
+    assert error < 0.5 * result.report['rms_before']
+    assert result.report['unidentified']['rotors.esc_curve[1]'].endswith(
+        'rotors.motor_constant, whatever the command; would show it: thrust and speed, as '
+        'state.<name>.effort and .velocity, --measured state'
+    )
+
+
 def test_a_fit_that_predicts_worse_than_before_is_named(foreign, capsys):
     command = settled(4.0)
     rewrite(lambda table: table + [0.0, 0.0, 9.0] * (table[:, 1:2] > 0.85))
@@ -332,6 +367,16 @@ def test_what_shows_a_constant_of_speeds_is_no_sweep(foreign, capsys):
     why = json.loads(capsys.readouterr().out)['unidentified']['rotors.motor_constant']
     assert why.endswith('would show it: thrust and speed, as state.<name>.effort and .velocity, '
                         '--measured state')
+
+
+@pytest.mark.parametrize(('fit', 'is_never'), [
+    (['thrust_curve'], False), (['esc_curve', 'motor_constant'], True),
+])
+def test_what_a_sweep_separates_is_told_from_what_no_command_does(fit, is_never, foreign, capsys):
+    rewrite(lambda table: np.where([False, True, False], 1600.0, table))
+    assert identified(foreign, fit=fit) == 1
+    why = json.loads(capsys.readouterr().out)['unidentified'][f'rotors.{fit[0]}[1]']
+    assert ('whatever the command' in why, 'slow sweeps' in why) == (is_never, not is_never)
 
 
 @pytest.mark.parametrize('off', [0.0, 0.07])

@@ -13,7 +13,7 @@ from propulsion_ros.graph.share import load_robot_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.draws import Variable
-from propulsion_ros.study.overrides import parameters_of_case, with_mass
+from propulsion_ros.study.overrides import Base, parameters_of_case, with_mass
 from propulsion_ros.study.session import Session
 from propulsion_ros.study.study import read_study
 from propulsion_ros.tools.cli import main
@@ -118,6 +118,23 @@ def test_what_is_wrong_is_named_before_anything_runs(folder, old, new, message):
         Session(read_study(path))
     assert message in str(caught.value)
     assert '\n' not in str(caught.value)
+
+
+def test_a_factor_finds_the_servo_that_the_description_has():
+    """Only one of a parameter file was found."""
+    tilted = ROBOT.replace('<parent link="base_link"/><child link="a"/>', (
+        '<parent link="arm"/><child link="a"/>'
+    )).replace('<link name="b"/>', (
+        '<link name="b"/><link name="arm"/><joint name="tilt" type="revolute">'
+        '<parent link="base_link"/><child link="arm"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" velocity="8" effort="1"/></joint>'
+    )).replace('</plugin>', (
+        '<steering name="tilt"><mode>servo</mode><time_constant>0.03</time_constant></steering>'
+        '</plugin>'
+    ))
+    base = Base(tilted, [])
+    assert base.value('rotors', 'steering.time_constant') == [0.03]
+    assert base.unit('rotors', 'steering.time_constant') == 's'
 
 
 def test_a_drawn_zero_is_a_value():

@@ -374,11 +374,11 @@ def _tanks_of(state: TankState) -> Iterator[MassRows]:
         ))
 
 
-def fluid_force(
+def fluid_wrench(
     params: BodyParams, body: MassProperties, height: FloatArray, quaternion: FloatArray,
     velocity: FloatArray, rate: FloatArray,
 ) -> FloatArray:
-    """Return drag and buoyancy of n bodies in base_link axes [N], (n, 3).
+    """Return drag and buoyancy of n bodies in base_link axes about the mass [N], [N m], (n, 6).
 
     Parameters
     ----------
@@ -399,8 +399,8 @@ def fluid_force(
     state[7:10] = np.array(_turned(rotation, of_mass)) + params.current[:, None]
     hulls = Hulls(params.hulls) if params.hulls.names else None
     push = _Push(params, hulls, np.zeros(state.shape)[:6], MassRows.of(body), height)
-    force, _ = push._with_fluid(rotation, state, turn)
-    return np.stack(np.broadcast_arrays(*force), axis=-1)
+    force, torque = push._with_fluid(rotation, state, turn)
+    return np.stack(np.broadcast_arrays(*force, *torque), axis=-1)
 
 
 def _rotation_of(state: FloatArray) -> tuple[Rows, Rows, Rows]:
