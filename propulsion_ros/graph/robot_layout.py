@@ -251,7 +251,7 @@ class RobotLayout:
         return '; '.join([
             *([f'joints {", ".join(joints)}, taken at 0'] if joints else []),
             *([f'lift of {", ".join(lifting)}'] if lifting else []),
-            *([f'that {", ".join(off)} is switched off'] if off else []),
+            *([f'that {", ".join(off)} is switched off (efficiency is counted)'] if off else []),
         ])
 
     @property

@@ -91,7 +91,7 @@ class Request:
 
 @dataclass
 class Result:
-    """Result of a fit, for the report and the plots."""
+    """Result of a fit, or with ``--choose`` of the recommended model."""
 
     report: dict[str, Any]
     fit: Fit
@@ -174,24 +174,26 @@ class Session:
             found += limit_doubts(recording, problem.model)
         before = problem.given
         of_scale = list(scale_doubts(problem, before))
-        found += of_scale or tare_doubts(problem, before)
+        found += (named := of_scale or list(tare_doubts(problem, before)))
         found += [*still_doubts(problem, before), *span_doubts(problem)]
         for line in found:
             self._warn(line)
         fit = fitted(problem, self._note)
-        after = [rows[0] for rows in problem.predicted(fit.place[None])]
-        clipped = (
-            list(clip_doubts(problem, after, robot.values))
-            if request.measured in ('wrench', 'state') else []
-        )
-        sizes = clipped or list(ratio_doubts(fit, after))
-        found += sizes
-        found += [f'{each.name}: {each.note}' for each in free if each.note]
         models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None
-        choice = {'models': _choice(models, chosen)} if request.choose else {}
-        report = self._report(fit, before, found, bool(of_scale), bool(sizes), choice)
-        return Result(report, fit, robot.name, before, after, chosen)
+        if chosen:
+            # What is reported is the model that is written.
+            fit = fitted(chosen.problem, self._note, chosen.place)
+        after = [rows[0] for rows in fit.problem.predicted(fit.place[None])]
+        is_of_forces = request.measured in ('wrench', 'state')
+        clipped = clip_doubts(fit.problem, after, robot.values) if is_of_forces else ()
+        sizes = list(clipped) or list(ratio_doubts(fit, after))
+        found += sizes or ([] if named else tare_doubts(fit.problem, before, fit))
+        found += [f'{each.name}: {each.note}' for each in fit.problem.free if each.note]
+        result = Result({}, fit, robot.name, before, after, chosen)
+        result.report |= self._report(result, found, bool(of_scale), bool(sizes))
+        result.report |= {'models': _choice(models, chosen)} if request.choose else {}
+        return result
 
     def write(self, path: Path, result: Result) -> None:
         """Write the parameter file of a result, or of the recommended model.
@@ -199,8 +201,6 @@ class Session:
         Parameters that are not identified stay as they were.
         """
         robot, fit, chosen = self._robot, result.fit, result.chosen
-        if chosen:
-            fit = fitted(chosen.problem, self._note, chosen.place)
         unknown = frozenset(unidentified(fit))
         place = fit.place.copy()
         for i, name in enumerate(fit.problem.names):
@@ -275,11 +275,10 @@ class Session:
         )
 
     def _report(
-        self, fit: Fit, before: list[Any], found: list[str], is_scaled: bool, is_sized: bool,
-        choice: dict[str, Any],
+        self, result: Result, found: list[str], is_scaled: bool, is_sized: bool
     ) -> dict[str, Any]:
-        problem = fit.problem
-        rms_of = problem.rms_of(fit.residuals)
+        fit, problem = result.fit, result.fit.problem
+        values = {**self._robot.values, **(result.chosen.fixed if result.chosen else {})}
         unknown = unidentified(fit)
         found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
@@ -299,12 +298,12 @@ class Session:
                 ))
             },
             'rms': problem.main_rms(fit.residuals), 'unit': problem.channels[0].unit,
-            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(before)),
+            'check_rms': None, 'rms_before': problem.main_rms(problem.left_by(result.before)),
             'cross_validation_rms': _finite(float(np.sqrt(np.mean(squares)))),
-            'rms_of': rms_of,
+            'rms_of': problem.rms_of(fit.residuals),
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
-            'curves': dict(self._curves(fit)),
+            'curves': dict(_curves(fit, values)),
             'correlations': correlations(fit),
             'whiteness': whiteness_of(fit),
             'unidentified': unknown,
@@ -324,8 +323,7 @@ class Session:
             report['delays'] = delay_profile(fit, found)
         # A prediction of another size or delay leaves correlated residuals, too.
         if not (is_scaled or is_sized or found[known:]):
-            found += form_doubts(fit, self._request.choose)
-        report |= choice
+            found += form_doubts(fit, values, self._request.choose)
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
             # In another unit every parameter looks unexcited.
@@ -373,24 +371,21 @@ class Session:
                 for (path, span), (error, _) in zip(self._request.checks, checks, strict=True)
             ]
 
-    def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
-        """Yield fitted thrust curves over the throttle, if both are polynomials."""
-        for each in fit.problem.free:
-            if each.keys[0] == 'thrust_curve' and (
-                factors := over_throttle(
-                    {**self._robot.values, **fit.problem.changes(fit.place)}, max(each.row, 0)
-                )
-            ):
-                yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
-
     def _variants(self, fit: Fit, found: list[str]) -> list[Variant]:
-        lags = [
-            float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
-        ]
+        lags = [value for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag]
         return variants(
             fit.problem, self._robot.group, self._robot.schema, self._robot.values,
-            float(np.mean(lags)) if lags else 0.0, self._note, found,
+            float(np.mean(lags or [0.0])), self._note, found,
         )
+
+
+def _curves(fit: Fit, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield fitted thrust curves over the throttle, if both are polynomials."""
+    for each in fit.problem.free:
+        if each.keys[0] == 'thrust_curve' and (
+            factors := over_throttle({**values, **fit.problem.changes(fit.place)}, max(each.row, 0))
+        ):
+            yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 
 
 def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:
