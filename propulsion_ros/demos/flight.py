@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from propulsion_ros.graph.wiring import vehicle_graph
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
-from propulsion_ros.replay.recorder import Recorder
+from propulsion_ros.replay.recorder import Pace, Recorder
 from propulsion_ros.settings.errors import ConfigError, one_line
 from propulsion_ros.settings.files import descriptor_to_lock
 from propulsion_ros.settings.yaml_file import write_parameters
@@ -140,12 +140,12 @@ def recorder(
     executor: Executor,
     description: str,
     prefix: str = '/',
-    paced: Collection[str] = (),
+    pace: Pace | None = None,
 ) -> Iterator[Callable[[Sequence[str], float, Callable[[], str]], None]]:
     """Record all topics of a robot, and its description, until after the last step.
 
     ``write`` gets every message; with None nothing is recorded. ``description`` is the URDF, which
-    is published too. ``paced`` are topics for whose recording each step waits, see `Recorder`.
+    is published too. ``pace`` has topics for whose recording each step waits, see `Recorder`.
 
     Yields
     ------
@@ -164,7 +164,7 @@ def recorder(
 
         yield join
         return
-    node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}', paced=paced)
+    node = Recorder(write, sim_time=True, last=f'{prefix}{LAST_TOPIC}', pace=pace)
     executor.add_node(node)
     latched = node.create_publisher(String, f'{prefix}robot_description', qos.LATCHED)
     latched.publish(String(data=description))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class PilotNode(Node):
         Why the flight cannot go on, '' while it can.
     has_ended : bool
         True once steps get no reply any more.
+    note_taken : callable
+        ``note_taken(topic, stamp)`` is called with each new message, after it was taken [ns].
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class PilotNode(Node):
         self.until = pilot.end
         self.failure = ''
         self.has_ended = False
+        self.note_taken: Callable[[str, int], None] = lambda topic, stamp_ns: None
         self._step_ns = self._previous_ns = -1
         self._motion: Motion | None = None
         self._steered: Motion | None = None
@@ -121,6 +124,7 @@ class PilotNode(Node):
             return
         self._newest_ns[topic] = stamp_ns
         self._pilot.take(topic, message)
+        self.note_taken(topic, stamp_ns)
         self._reply_if_ready()
 
     def _on_odometry(self, message: Odometry) -> None:
@@ -142,6 +146,7 @@ class PilotNode(Node):
         self.steps += 1
         self._requests = self._pilot.requests(self.now)
         self._reply_if_ready()
+        self.note_taken(ODOMETRY, stamp_ns)
 
     def _reply_if_ready(self) -> None:
         """Send the commands of the step once all that they depend on was received."""

@@ -254,7 +254,7 @@ class RobotLayout:
         return '; '.join([
             *(f'joints {names}, taken at 0{but}' for but, names in joints.items() if names),
             *([f'lift of {", ".join(lifting)}'] if lifting else []),
-            *([f'that {", ".join(off)} is switched off'] if off else []),
+            *([f'that {", ".join(off)} is switched off (efficiency is counted)'] if off else []),
         ])
 
     @property

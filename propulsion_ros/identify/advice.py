@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from propulsion_ros.identify.fit import Fit, never_known, whiteness
+from propulsion_ros.identify.fit import Fit, autocovariance, never_known, whiteness
 from propulsion_ros.identify.prepare import factor_hint
 from propulsion_ros.identify.problem import Channel, Problem
 from propulsion_ros.identify.reading import IMU, STATE, Recording
@@ -245,18 +245,22 @@ def remarks(fit: Fit) -> Iterator[str]:
                 )
 
 
-def form_doubts(fit: Fit, is_chosen: bool) -> Iterator[str]:
-    """Yield forces that another form of model may explain, as their residuals are correlated."""
-    shares = explained(fit)
+def form_doubts(fit: Fit, values: Mapping[str, Any], is_chosen: bool) -> Iterator[str]:
+    """Yield channels that another form of model may explain, as their residuals are correlated."""
+    shares, fitted = explained(fit), {key for each in fit.problem.free for key in each.keys}
+    remedy = f'try {"" if is_chosen else "--choose, or "}a curve with one coefficient more'
+    if values.get('esc_gives') == 'speed' and 'esc_curve' not in fitted:
+        remedy = ('with a column of speeds fit esc_curve, as a table, and motor_constant, '
+                  f'--measured state; else {remedy}')
     for channel, cut in zip(fit.problem.channels, fit.problem.cuts, strict=True):
         alike, _ = whiteness(fit.residuals[cut])
-        if channel.axis >= 0 and channel.windows is None and alike > _COLOURED and (
+        is_acting = channel.axis >= 0 or channel.name.startswith(STATE)
+        if is_acting and channel.windows is None and alike > _COLOURED and (
             _LEAST_UNEXPLAINED < 1.0 - shares[channel.name] < 1.0 - _LOW_SHARE
         ):
             yield (
                 f'{channel.name}: its residuals are correlated by {alike:.2g}, those of a right '
-                'model hardly: is the form of the model right? try '
-                f'{"" if is_chosen else "--choose, or "}a curve with one coefficient more'
+                f'model hardly: is the form of the model right? {remedy}'
             )
 
 
@@ -301,6 +305,7 @@ _REST = 1e-3  # share of the largest predicted force that counts as no thrust
 _SETTLED = 0.3  # time without thrust until the real thrust has decayed too [s]
 _FEWEST = 10  # least samples without thrust
 _TARE = 0.01  # share of a force's range above which its level is a tare, not drift
+_SURE = 3.0  # standard deviations of its mean beyond which a level is none by noise
 _GAP = 0.05  # share of the throttle range without samples that counts as a gap
 
 
@@ -445,24 +450,42 @@ def without_spikes(problem: Problem) -> tuple[Problem, list[str]]:
     return (Problem(replace(problem.setup, recording=recording)) if spans else problem), found
 
 
-def tare_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:
-    """Yield forces that are not 0 while the model before the fit predicts none."""
-    for channel, predicted in zip(problem.channels, before, strict=True):
+def tare_doubts(
+    problem: Problem, before: Sequence[FloatArray], fit: Fit | None = None
+) -> Iterator[str]:
+    """Yield forces that are not 0 while the model before the fit predicts none.
+
+    After a fit: what it leaves of them, if no noise explains it and it moves an estimate.
+    """
+    for i, (channel, predicted) in enumerate(zip(problem.channels, before, strict=True)):
         is_pushed = np.abs(predicted) >= _REST * np.abs(predicted).max()
         last = np.maximum.accumulate(np.where(is_pushed, channel.time, -np.inf))
-        rest = channel.value[channel.time - last > _SETTLED]
+        is_rest = channel.time - last > _SETTLED
         is_load = channel.axis >= 0 or channel.unit == 'N'
-        if not is_load or problem.setup.kind == 'imu' or len(rest) < _FEWEST:
+        if not is_load or problem.setup.kind == 'imu' or is_rest.sum() < _FEWEST:
             continue
-        level = float(np.median(rest))
-        spread = float(np.median(np.abs(rest - level)))
-        if abs(level) > max(_TARE * float(np.ptp(channel.value)), spread):
+        left = fit.residuals[problem.cuts[i]] / problem.weights[i] if fit else channel.value
+        level = float(np.median(left[is_rest]))
+        spread = float(np.median(np.abs(left[is_rest] - level)))
+        moved = _moved_by(fit, i, level, left[is_rest] - level) if fit else ''
+        if moved or (not fit and abs(level) > max(_TARE * float(np.ptp(left)), spread)):
             column = problem.setup.recording.columns.get(channel.name)
             hint = f' zeros.{column.name}: {column.raw(level):.5g}' if column else ''
             yield (
                 f'{channel.name} is {level:.4g} {channel.unit} where the commands make none; is '
-                f'that the tare?{hint}'
+                f'that the tare?{hint}{moved}'
             )
+
+
+def _moved_by(fit: Fit, i: int, level: float, noise: FloatArray) -> str:
+    """Return which estimates an offset of channel i moves by more than their error, '' for none."""
+    problem, kernel = fit.problem, autocovariance(noise)
+    error = np.sqrt(max(2.0 * kernel.sum() - kernel[0], kernel[0]) / len(noise))
+    move = np.linalg.pinv(fit.jacobian * problem.scale, 1e-8)[:, problem.cuts[i]].sum(axis=1)
+    moves = np.abs(level * problem.weights[i] * problem.estimates(move * problem.scale))
+    names = ', '.join(np.array(problem.names)[moves > fit.sd])
+    is_sure = bool(names and abs(level) > _SURE * error)
+    return f'; it moves {names} by more than the standard deviation' * is_sure
 
 
 def still_doubts(problem: Problem, before: Sequence[FloatArray]) -> Iterator[str]:

@@ -91,7 +91,7 @@ class Request:
 
 @dataclass
 class Result:
-    """Result of a fit, for the report and the plots."""
+    """Result of a fit, or with ``--choose`` of the recommended model."""
 
     report: dict[str, Any]
     fit: Fit
@@ -176,33 +176,32 @@ class Session:
             found += limit_doubts(recording, problem.model)
         before = problem.given
         of_scale = list(scale_doubts(problem, before))
-        found += of_scale or tare_doubts(problem, before)
+        found += (named := of_scale or list(tare_doubts(problem, before)))
         found += [*still_doubts(problem, before), *span_doubts(problem)]
         for line in found:
             self._warn(line)
-        whole = fitted(problem, self._note)
-        fit, unknown = shown(whole, self._note)
-        after = [rows[0] for rows in fit.problem.predicted(fit.place[None])]
-        clipped = (
-            list(clip_doubts(fit.problem, after, robot.values))
-            if request.measured in ('wrench', 'state') else []
-        )
-        sizes = clipped or list(ratio_doubts(fit, after))
-        found += sizes
-        found += [f'{each.name}: {each.note}' for each in free if each.note]
-        models = self._variants(whole, found) if request.choose else []
+        fit, asked = fitted(problem, self._note), problem
+        models = self._variants(fit, found) if request.choose else []
         chosen = recommended(models) if models else None
-        choice = {'models': _choice(models, chosen)} if request.choose else {}
-        result = Result({}, fit, problem, robot.name, before, after, chosen)
-        result.report |= self._report(result, unknown, found, bool(of_scale), bool(sizes), choice)
+        if chosen:
+            # What is reported is the model that is written.
+            fit, asked = fitted(chosen.problem, self._note, chosen.place), chosen.problem
+        fit, unknown = shown(fit, self._note)
+        after = [rows[0] for rows in fit.problem.predicted(fit.place[None])]
+        is_of_forces = request.measured in ('wrench', 'state')
+        clipped = clip_doubts(fit.problem, after, robot.values) if is_of_forces else ()
+        sizes = list(clipped) or list(ratio_doubts(fit, after))
+        found += sizes or ([] if named else tare_doubts(fit.problem, before, fit))
+        found += [f'{each.name}: {each.note}' for each in fit.problem.free if each.note]
+        result = Result({}, fit, asked, robot.name, before, after, chosen)
+        result.report |= self._report(result, unknown, found, bool(of_scale), bool(sizes))
+        result.report |= {'models': _choice(models, chosen)} if request.choose else {}
         return result
 
     def write(self, path: Path, result: Result) -> None:
         """Write the parameter file of what a result, or the recommended model, does not hold."""
         robot, fit, chosen = self._robot, result.fit, result.chosen
         unknown = result.report['unidentified']
-        if chosen:
-            fit, unknown = shown(fitted(chosen.problem, self._note, chosen.place), self._note)
         still = unidentified(fit)
         known = [each for each in fit.problem.free if not still.keys() >= {*each.names}]
         fixed = chosen.fixed if chosen else {}
@@ -270,9 +269,10 @@ class Session:
 
     def _report(
         self, result: Result, unknown: dict[str, str], found: list[str], is_scaled: bool,
-        is_sized: bool, choice: dict[str, Any],
+        is_sized: bool,
     ) -> dict[str, Any]:
         fit, problem = result.fit, result.fit.problem
+        values = {**self._robot.values, **(result.chosen.fixed if result.chosen else {})}
         found += [] if is_scaled else remarks(fit)
         found += geometry_doubts(fit)
         squares, spread = self._cross_validated(fit, found)
@@ -291,7 +291,7 @@ class Session:
             'rms_of': problem.rms_of(fit.residuals),
             'explained': {name: round(share, 4) for name, share in explained(fit).items()},
             'delay': problem.body_at(fit.place)[DELAY],
-            'curves': dict(self._curves(fit)),
+            'curves': dict(_curves(fit, values)),
             'correlations': correlations(fit),
             'whiteness': whiteness_of(fit),
             'unidentified': unknown,
@@ -311,8 +311,7 @@ class Session:
             report['delays'] = delay_profile(fit, found)
         # A prediction of another size or delay leaves correlated residuals, too.
         if not (is_scaled or is_sized or found[known:]):
-            found += form_doubts(fit, self._request.choose)
-        report |= choice
+            found += form_doubts(fit, values, self._request.choose)
         alike = dict[str, list[str]]()
         for name, why in unknown.items():
             # In another unit every parameter looks unexcited.
@@ -360,23 +359,11 @@ class Session:
                 for (path, span), (error, _) in zip(self._request.checks, checks, strict=True)
             ]
 
-    def _curves(self, fit: Fit) -> Iterator[tuple[str, Any]]:
-        """Yield fitted thrust curves over the throttle, if both are polynomials."""
-        for each in fit.problem.free:
-            if each.keys[0] == 'thrust_curve' and (
-                factors := over_throttle(
-                    {**self._robot.values, **fit.problem.changes(fit.place)}, max(each.row, 0)
-                )
-            ):
-                yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
-
     def _variants(self, fit: Fit, found: list[str]) -> list[Variant]:
-        lags = [
-            float(value) for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag
-        ]
+        lags = [value for i, value in enumerate(fit.place) if fit.problem.free_of(i).is_lag]
         return variants(
             fit.problem, self._robot.group, self._robot.schema, self._robot.values,
-            float(np.mean(lags)) if lags else 0.0, self._note, found,
+            float(np.mean(lags or [0.0])), self._note, found,
         )
 
 
@@ -400,6 +387,15 @@ def shown(fit: Fit, note: Progress) -> tuple[Fit, dict[str, str]]:
         problem = fit.problem.with_free([each for each in free if each is not held])
         fit = fitted(problem, note, fit.place[[fit.problem.free_of(i) is not held
                                                for i in range(len(fit.place))]])
+
+
+def _curves(fit: Fit, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield fitted thrust curves over the throttle, if both are polynomials."""
+    for each in fit.problem.free:
+        if each.keys[0] == 'thrust_curve' and (
+            factors := over_throttle({**values, **fit.problem.changes(fit.place)}, max(each.row, 0))
+        ):
+            yield each.name, {'over': 'throttle', 'unit': 'N', 'coefficients': factors}
 
 
 def _choice(models: Sequence[Variant], chosen: Variant | None) -> dict[str, Any]:

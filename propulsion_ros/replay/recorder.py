@@ -38,6 +38,28 @@ _REPEAT = 1.0  # time after which a request without a response is repeated [s]
 _PATIENCE = 10.0  # longest wait for a node whose topics are not needed [s]
 
 
+class Pace:
+    """Publishes on `RECORDED` the stamp up to which pairs of a reader and a topic have come."""
+
+    def __init__(self, node: Node, paced: Collection[tuple[str, str]]) -> None:
+        self.newest_ns = dict.fromkeys(paced, -1)
+        self._published_ns = -1
+        self._publisher = node.create_publisher(Clock, RECORDED, qos.LOCKSTEP)
+
+    def take(self, reader: str, topic: str, stamp_ns: int) -> None:
+        """Note the stamp of a message that a reader has."""
+        newest_ns, key = self.newest_ns, (reader, topic)
+        if key in newest_ns and stamp_ns == 0 and max(newest_ns.values()) > 0:
+            # A topic without stamps cannot be assigned to steps.
+            del newest_ns[key]
+        elif key in newest_ns:
+            newest_ns[key] = stamp_ns
+        pace_ns = min(newest_ns.values(), default=-1)
+        if pace_ns not in (-1, self._published_ns):
+            self._published_ns = pace_ns
+            self._publisher.publish(Clock(clock=ns_to_stamp(pace_ns)))
+
+
 class Recorder(Node):
     """Subscribes to every topic, or some, and passes each message on with the time of its arrival.
 
@@ -53,9 +75,8 @@ class Recorder(Node):
     last : str
         Topic that is subscribed to at the end of `settle`: a node that waits for this
         subscription begins when all else is recorded.
-    paced : collection of str
-        Full names of topics with a header, whose publishers must not be faster than the recorder:
-        it publishes on `RECORDED` the stamp up to which it has all of them.
+    pace : Pace or None
+        Has the full names of topics with a header, whose publishers must not be faster than this.
 
     Attributes
     ----------
@@ -70,11 +91,11 @@ class Recorder(Node):
         sim_time: bool = False,
         context: rclpy.Context | None = None,
         last: str = '',
-        paced: Collection[str] = (),
+        pace: Pace | None = None,
     ) -> None:
         super().__init__(RECORDER, context=context, start_parameter_services=False)
         self._write, self._topics, self._sim_time = write, frozenset(topics), sim_time
-        self._last = last
+        self._last, self._pace = last, pace
         self._subscribed: dict[str, Any] = {}
         self._last_ns = 0
         self._clock_ns: int | None = None
@@ -82,9 +103,6 @@ class Recorder(Node):
         self._is_full = False
         self.counts: Counter[str] = Counter()
         self.lost: Counter[str] = Counter()
-        self._paced = dict.fromkeys(paced, -1)
-        self._pace_ns = -1
-        self._pacer = self.create_publisher(Clock, RECORDED, qos.LOCKSTEP) if paced else None
         if sim_time:
             # Gazebo publishes it best effort.
             self.create_subscription(Clock, '/clock', self._on_clock, qos.SENSOR)
@@ -218,20 +236,6 @@ class Recorder(Node):
     def _on_lost(self, topic: str, event: Any) -> None:
         self.lost[topic] += event.total_count_change
 
-    def _pace(self, topic: str, data: bytes) -> None:
-        """Publish the stamp up to which all paced topics are recorded, if it has changed."""
-        seconds, part = struct.unpack('<iI', data[STAMP])
-        stamp_ns = seconds * SECOND + part
-        if stamp_ns == 0 and (self._clock_ns or 0) > 0:
-            # A topic without stamps cannot be assigned to steps.
-            del self._paced[topic]
-        else:
-            self._paced[topic] = stamp_ns
-        pace_ns = min(self._paced.values(), default=-1)
-        if self._pacer and pace_ns not in (-1, self._pace_ns):
-            self._pace_ns = pace_ns
-            self._pacer.publish(Clock(clock=ns_to_stamp(pace_ns)))
-
     def _on_message(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes
     ) -> None:
@@ -246,8 +250,9 @@ class Recorder(Node):
         self._last_ns = max(now_ns, self._last_ns + 1)
         self.counts[topic] += 1
         self._write(Recorded(topic, kind, self._last_ns, bytes(data)), offers)
-        if topic in self._paced:
-            self._pace(topic, data)
+        if self._pace and (RECORDER, topic) in self._pace.newest_ns:
+            seconds, part = struct.unpack('<iI', data[STAMP])
+            self._pace.take(RECORDER, topic, seconds * SECOND + part)
 
     def _keep_early(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import subprocess
 import time
@@ -11,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.family_params import loop_params_of
+from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
@@ -211,14 +212,14 @@ def _ends(process: subprocess.Popen[bytes], limit: float) -> bool:
 
 
 def _watched(options: argparse.Namespace) -> dict[str, str]:
-    """Return the parameters that delay the first step until observer and recorder are connected."""
+    """Return the parameters that let steps wait for the observer and the recorder of a flight."""
     from propulsion_ros.replay.recorder import RECORDED, RECORDER
 
-    own: dict[str, str] = {}
-    if _is_observed(options):
-        own['observer'] = _LOG
+    own = {'observer': _LOG} if _is_observed(options) else {}
     if options.record:
-        own |= {'recorder': RECORDER, 'recorded_topic': RECORDED}
+        own['recorder'] = RECORDER
+    if options.record or options.picture:
+        own['recorded_topic'] = RECORDED
     return own
 
 
@@ -278,6 +279,7 @@ def _observers(
     from propulsion_ros.demos.pilot_node import ODOMETRY, PilotNode
     from propulsion_ros.pictures.panels import moving, page_of
     from propulsion_ros.pictures.picture import draw
+    from propulsion_ros.replay.recorder import RECORDER, Pace
 
     failed = None
     with flight.joined() as executor:
@@ -291,9 +293,14 @@ def _observers(
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
-        awaited = (ODOMETRY, *(topic.strip('/') for topic in options.wait_for))
-        paced = [prefix + topic for topic in awaited]
-        with flight.recorder(write, executor, graph.robot_description, prefix, paced) as wait:
+        awaited = [topic.strip('/') for topic in options.wait_for]
+        commands = {f'{group_of(topic.rpartition("/")[0])}/command' for topic in awaited}
+        # A body that is faster than this process fills its queues, which then lose messages.
+        paced = [(RECORDER, prefix + topic) for topic in (ODOMETRY, *awaited) if options.record]
+        paced += [(_LOG, topic) for topic in (ODOMETRY, *(commands & log.topics.keys()))]
+        pace = Pace(node, paced)
+        node.note_taken = functools.partial(pace.take, _LOG)
+        with flight.recorder(write, executor, graph.robot_description, prefix, pace) as wait:
             own = set(node.get_node_names()) | {spec.name for spec in graph.nodes}
 
             def settle(has_ended: Callable[[], bool]) -> None:

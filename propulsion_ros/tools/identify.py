@@ -148,7 +148,7 @@ def _table(result: Result) -> Iterator[str]:
         error = f'{best["cross_validation_rms"]:.3g} {result.report["unit"]}'
         names = ','.join(dict.fromkeys(name.partition('[')[0] for name in best['estimates']))
         yield (f'recommended model: {models["recommended"]}; {error} off on parts that were left '
-               f'out; --fit {names}')
+               f'out; --fit {names}; table, estimates and --output are of it')
 
 
 def _check(text: str) -> tuple[Path, Span]:

@@ -562,3 +562,12 @@ def test_signal_that_ends_the_nodes_first_is_reported_too(capfd, monkeypatch):
     monkeypatch.setattr('propulsion_ros.demos.flight.stack', lambda *args: nullcontext(ended))
     assert cli.main(['fly', str(EXAMPLES / 'hexacopter' / 'hexacopter.urdf')]) == 0
     assert capfd.readouterr().err == 'propulsion_ros fly: stopped\n'
+
+
+@pytest.mark.parametrize(('files', 'waits'), [
+    ({'picture': Path('a.png')}, True), ({'record': Path('bag')}, True), ({}, False),
+])
+def test_steps_wait_for_a_picture_as_for_a_recording(files, waits):
+    options = argparse.Namespace(**{'record': None, 'picture': None, 'controller': 'a', **files},
+                                 wait_for=[])
+    assert (fly_command._watched(options).get('recorded_topic') == RECORDED) == waits

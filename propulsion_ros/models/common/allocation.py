@@ -185,9 +185,10 @@ class Allocator:
     def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
         """Return which components of a demand (..., 6) its allocation misses, (..., 6).
 
-        A miss is more than a thousandth of the largest force, or torque, that is demanded.
+        A miss is more than a thousandth of the largest force, or torque, that is demanded, and of
+        what all actuators can make of the component.
         """
-        return missed(self.matrix, wrench, allocation, self.weights)
+        return missed(self.matrix, wrench, allocation, self.weights, self.lower, self.upper)
 
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
@@ -270,13 +271,15 @@ def checked_demand(wrench: ArrayLike) -> FloatArray:
 
 
 def missed(
-    matrix: FloatArray, wrench: FloatArray, allocation: Allocation, weights: FloatArray
+    matrix: FloatArray, wrench: FloatArray, allocation: Allocation, weights: FloatArray,
+    lower: FloatArray, upper: FloatArray,
 ) -> BoolArray:
     """Return which components of a demand are missed; see `Allocator.out_of_reach`."""
-    counts = weights > 0.0
+    counts, most = weights > 0.0, np.maximum(np.abs(lower), np.abs(upper))
     given = np.abs(allocation.effort) @ np.abs(matrix).T
+    reach = np.abs(matrix) @ np.where(np.isfinite(most), most, 0.0)
     # Of an axis on which nothing acts the rounding of the others is left.
-    allowed = _MISS * _largest(wrench * counts) + _ROUNDING * _largest(given)
+    allowed = _MISS * np.maximum(_largest(wrench * counts), reach) + _ROUNDING * _largest(given)
     return np.asarray(counts & (np.abs(allocation.residual) > allowed))
 
 

@@ -231,7 +231,9 @@ class VectoredAllocator:
     def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
         """Return which components of a demand its allocation misses; see `Allocator`."""
         angle = getattr(allocation, 'angle', np.zeros(len(self._lower)))
-        return missed(self.matrix(angle), wrench, allocation, self._weights)
+        return missed(
+            self.matrix(angle), wrench, allocation, self._weights, self._lower, self._upper
+        )
 
     def allocate(
         self, wrench: ArrayLike, effort: FloatArray, angle: FloatArray, dt: float = np.inf

@@ -320,3 +320,13 @@ def test_what_is_out_of_reach_is_marked_by_component():
                        [0.0, 1e-3, 5.0, 0.0, 1.0, 0.0], [0.0] * 6])
     missed = allocator.out_of_reach(demand, allocator.allocate(demand))
     assert [np.flatnonzero(row).tolist() for row in missed] == [[1], [2], [], []]
+
+
+def test_a_miss_far_below_what_the_actuators_can_make_is_none():
+    """A calm hover with one motor off warned of 2e-5 N m about z, of 1 N m that they can make."""
+    allocator = Allocator(LIFTS, 0.0, 10.0)
+    for torque, is_missed in ((2e-5, False), (0.5, True)):
+        demand = np.array([0.0, 0.0, 0.0, 0.0, torque, 0.0])
+        found = allocator.allocate(demand)
+        assert abs(found.residual[4]) > 0.3 * torque
+        assert allocator.out_of_reach(demand, found)[4] == is_missed
