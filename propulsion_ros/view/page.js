@@ -146,7 +146,7 @@ class Page {
 
   // Each name is in the first of three rows where it touches no other; if none is free, only its tick is shown.
   nameTicks() {
-    const whole = byId('ticks').clientWidth, ends = [-1, -1, -1];
+    const whole = byId('ticks').clientWidth, ends = [-9, -9, -9];
     for (const {tick, name, share} of this.ticks) {
       tick.textContent = name;
       const wide = tick.offsetWidth, at = share * whole;
@@ -163,7 +163,7 @@ class Page {
   mark(path) {
     const {data} = this, height = point => `${(point.z - path[0].z).toFixed(0)} m`;
     if (!data.motion.is_known || path.length < 2) return;
-    this.scene.start = this.scene.addMark('start', path[0], 'left');
+    if (path.some(point => point.distanceTo(path[0]) > this.scene.size)) this.scene.start = this.scene.addMark('start', path[0], 'left');
     if (!data.phases.some(([, , name]) => name === 'flight')) return;
     const top = path.reduce((a, b) => (b.z > a.z ? b : a)), last = path[path.length - 1];
     if (top !== last) this.scene.addMark(`apogee ${height(top)}`, top, 'left');
