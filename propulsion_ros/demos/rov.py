@@ -251,7 +251,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
                 line('heading', 'motion', _YAW, scale=degrees),
                 line('heading', 'target', 2, COMMAND, scale=degrees),
             ), scale='heading [deg]', dashed='target'),
-            Panel('A thruster fails: the others take its share', tuple(
+            Panel('A thruster fails: the rear ones take over', tuple(
                 line(label, 'thrust', 1 + _HORIZONTAL.index(name), span=_ABOUT_FAULT)
                 for label, name in (
                     ('front left, fails', _FAILS), ('front right', 'front_right'),

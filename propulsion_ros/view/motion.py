@@ -131,14 +131,15 @@ class Scale:
     """
 
     def __init__(self, size: float) -> None:
-        self._longest, self._largest = _ARROW * size, 0.0
+        self._longest = _ARROW * size
+        self.largest = 0.0
 
     def of(self, states: Iterable[Sequence[ThrustState]]) -> Style:
         """Return the style of thrusts, with these states included."""
-        self._largest = max([self._largest, *(
+        self.largest = max([self.largest, *(
             float(np.abs(state.thrust).max(initial=0.0)) for block in states for state in block
         )])
-        return Style(scale=self._longest / (self._largest or 1.0), shaft=_SHAFT * self._longest)
+        return Style(scale=self._longest / (self.largest or 1.0), shaft=_SHAFT * self._longest)
 
 
 def arrows_of(

@@ -64,10 +64,13 @@ function showTexts(data, scene) {
     const scale = document.createElement('span');
     scale.className = 'scale';
     scale.style.background = `linear-gradient(90deg, ${data.palette.slice(0, -1).join(',')})`;
-    byId('key').append('thrust: idle', scale, 'at its limit');
+    byId('key').append('thrust: idle', scale, `at its limit${data.largest ? ` · longest arrow ${Number(data.largest.toPrecision(3))} N` : ''} · `);
   }
-  byId('key').append(`${data.arrows.length ? ' · ' : ''}squares: ${scene.cell} m${scene.square === scene.cell ? '' : `, near the robot ${scene.square} m`}`);
-  if (scene.points.some(point => scene.isHigh(point))) byId('key').append(' · white dots are at rest');
+  for (const part of ['arrows', 'plumes', 'names']) {
+    const has = part === 'plumes' ? data.arrows.some(arrow => arrow.plume) : data.arrows.length > 0;
+    document.querySelector(`[data-part=${part}]`).parentNode.hidden = !has;
+  }
+  byId('key').append(scene.key = document.createElement('span'));
   for (const licence of read('licence-data')) {
     const title = document.createElement('h3'), text = document.createElement('pre');
     title.textContent = `${licence.name}: ${licence.use}`;
@@ -143,7 +146,7 @@ class Page {
 
   // Each name is in the first of three rows where it touches no other; if none is free, only its tick is shown.
   nameTicks() {
-    const whole = byId('ticks').clientWidth, ends = [-1, -1, -1];
+    const whole = byId('ticks').clientWidth, ends = [-9, -9, -9];
     for (const {tick, name, share} of this.ticks) {
       tick.textContent = name;
       const wide = tick.offsetWidth, at = share * whole;
@@ -156,14 +159,16 @@ class Page {
     }
   }
 
-  // Mark the apogee of a flight with a flight computer, and the place where it rests again.
+  // Mark the start, the apogee of a flight with a flight computer, and the place where it rests again.
   mark(path) {
     const {data} = this, height = point => `${(point.z - path[0].z).toFixed(0)} m`;
-    if (!data.motion.is_known || path.length < 2 || !data.phases.some(([, , name]) => name === 'flight')) return;
+    if (!data.motion.is_known || path.length < 2) return;
+    if (path.some(point => point.distanceTo(path[0]) > this.scene.size)) this.scene.start = this.scene.addMark('start', path[0], 'left');
+    if (!data.phases.some(([, , name]) => name === 'flight')) return;
     const top = path.reduce((a, b) => (b.z > a.z ? b : a)), last = path[path.length - 1];
-    if (top !== last) this.scene.addMark(`apogee ${height(top)}`, top);
+    if (top !== last) this.scene.addMark(`apogee ${height(top)}`, top, 'left');
     const rests = path.findIndex(point => point.distanceTo(last) < 0.1 * this.scene.size);
-    if (top !== last && rests < path.length - 3) this.scene.addMark('landing', last, false);
+    if (top !== last && rests < path.length - 3) this.scene.addMark('landing', last, 'below');
   }
 
   controls() {

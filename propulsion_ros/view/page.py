@@ -153,7 +153,8 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
     frames, joints = frames_of(page), moving_joints(robot, signals)
     scene = scene_of(robot, joints)
     plots, left_out = plots_of(page)
-    arrows = list(arrows_of(robot, Scale(scene['size']), signals, frames))
+    scale = Scale(scene['size'])
+    arrows = list(arrows_of(robot, scale, signals, frames))
     if frames.step > SHORTEST:
         robot.notes.append(
             f'{page.end - page.begin:.0f} s are drawn as {len(frames.times)} frames, one every '
@@ -166,7 +167,7 @@ def data_of(signals: Signals, robot: Robot, title: str | None = None) -> dict[st
         'events': [[*flat(mark.time, 7), mark.name] for mark in page.marks],
         'robot': scene, 'joints': joints_of(joints, frames),
         'motion': motion_of(signals, frames),
-        'arrows': arrows, 'palette': palette(),
+        'arrows': arrows, 'largest': scale.largest, 'palette': palette(),
         'canopies': list(canopies_of(parachutes_of(robot), scene['size'], signals, frames)),
         'plots': plots,
         'notes': [*robot.notes, *left_out],

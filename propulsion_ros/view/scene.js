@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The robot in 3D.
 
+const GROUND = 0xc3cbb8;
+// Where a name stands about its dot in a picture of 1024 by 128: alignment, x and y.
+const NAMED = {left: ['right', 488, 76], right: ['left', 520, 76], below: ['center', 512, 114]};
+
 class RobotScene {
   constructor(pane, data) {
     this.three = THREE;
@@ -35,14 +39,14 @@ class RobotScene {
     const extent = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.4 * (box.max.z - box.min.z), 4 * this.size);
     const decade = 10 ** Math.floor(Math.log10(extent / 10));
     this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
-    const cells = 2 * Math.ceil(4 * extent / this.cell);
+    const cells = 2 * Math.ceil(8 * extent / this.cell);
     const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
     const grid = this.squares(this.cell, cells, 0x7c8974, 0.7);
     const snap = value => this.cell * Math.round(value / this.cell);
     grid.position.set(snap(middle.x), snap(middle.y), floor);
     const plane = new T.Mesh(
-      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: 0xc3cbb8, side: T.DoubleSide, depthWrite: false}));
+      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: GROUND, side: T.DoubleSide, depthWrite: false}));
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
     // The plane is drawn first and hides nothing, as depths over many metres are too coarse for the lines on it.
     plane.renderOrder = -3;
@@ -54,13 +58,19 @@ class RobotScene {
   }
 
   // Lines that form squares. Each has many pieces, as software renderers drop a line that ends behind the camera.
+  // They fade into the ground at the rim, which is no edge of anything.
   squares(edge, count, colour, opacity) {
-    const T = this.three, at = i => edge * (i - count / 2), ends = [];
+    const T = this.three, at = i => edge * (i - count / 2), ends = [], colours = [], line = new T.Color(colour), ground = new T.Color(GROUND);
     for (let i = 0; i <= count; i += 1) {
       for (let k = 0; k < count; k += 1) ends.push(at(i), at(k), 0, at(i), at(k + 1), 0, at(k), at(i), 0, at(k + 1), at(i), 0);
     }
+    for (let i = 0; i < ends.length; i += 3) {
+      const share = Math.hypot(ends[i], ends[i + 1]) / at(count);
+      colours.push(...line.clone().lerp(ground, Math.min(Math.max(2 * share - 1, 0), 1)).toArray());
+    }
     const geometry = new T.BufferGeometry().setAttribute('position', new T.Float32BufferAttribute(ends, 3));
-    return new T.LineSegments(geometry, new T.LineBasicMaterial({color: colour, transparent: true, opacity}));
+    geometry.setAttribute('color', new T.Float32BufferAttribute(colours, 3));
+    return new T.LineSegments(geometry, new T.LineBasicMaterial({vertexColors: true, transparent: true, opacity, depthWrite: false}));
   }
 
   // Squares as large as the robot, below it, as those of the grid are too large near the ground.
@@ -72,7 +82,7 @@ class RobotScene {
     this.stage.set('pad', this.pad);
     this.placePad = body => {
       this.pad.material.opacity = Math.min(Math.max(1.5 - (body.z - this.ground) / (20 * edge), 0), 1);
-      this.pad.visible = this.pad.material.opacity > 0;
+      this.pad.visible = this.follows && this.pad.material.opacity > 0;
       this.pad.position.set(edge * Math.round(body.x / edge), edge * Math.round(body.y / edge), this.ground);
     };
   }
@@ -92,6 +102,8 @@ class RobotScene {
       const radius = 0.004 * this.whole.getSize(new T.Vector3()).length();
       const curve = new T.CatmullRomCurve3(points);
       curve.getPointAt = share => curve.getPoint(share);
+      // A body at rest has no direction, and without one at its begin the tube would have no width anywhere.
+      curve.getTangentAt = share => { const way = curve.getTangent(share); return way.lengthSq() ? way : way.set(0, 0, 1); };
       this.tube = new T.Mesh(new T.TubeGeometry(curve, points.length - 1, radius, 6), new T.MeshBasicMaterial({color: 0x1f5fbf}));
       this.tube.visible = false;
       this.path.add(this.tube);
@@ -99,32 +111,39 @@ class RobotScene {
     this.path.children.forEach(each => { each.frustumCulled = false; });
     this.stage.set('path', this.path);
     const dot = new T.BufferGeometry().setFromPoints([new T.Vector3()]);
-    this.dot = new T.Points(dot, new T.PointsMaterial({color: 0xe0218a, size: 9, sizeAttenuation: false, depthTest: false}));
+    this.dot = new T.Points(dot, new T.PointsMaterial({color: 0xe0218a, size: 11, map: this.disc(), transparent: true, sizeAttenuation: false, depthTest: false}));
     this.dot.visible = false;
     this.stage.set('dot', this.dot);
   }
 
-  // Mark of a place: a dot with its name above or below, of the same size at any distance.
-  addMark(name, point, isAbove = true) {
-    const T = this.three, canvas = document.createElement('canvas'), pen = canvas.getContext('2d');
+  // Mark of a place: a dot with its name.
+  addMark(name, point, side) {
+    const mark = this.named(name, '#8c1d40', side, true);
+    mark.position.copy(point);
+    this.path.add(mark);
+    return mark;
+  }
+
+  // A name of the same size at any distance.
+  named(name, colour, side, hasDot) {
+    const T = this.three, canvas = document.createElement('canvas'), pen = canvas.getContext('2d'), [align, ...at] = NAMED[side];
     canvas.width = 1024;
     canvas.height = 128;
     pen.font = '600 34px system-ui, sans-serif';
-    pen.textAlign = 'center';
+    pen.textAlign = align;
     pen.lineWidth = 6;
     pen.strokeStyle = '#fff';
-    pen.fillStyle = '#8c1d40';
+    pen.fillStyle = colour;
     pen.beginPath();
-    pen.arc(512, 64, 11, 0, 2 * Math.PI);
+    if (hasDot) pen.arc(512, 64, 11, 0, 2 * Math.PI);
     pen.stroke();
     pen.fill();
-    pen.strokeText(name, 512, isAbove ? 38 : 114);
-    pen.fillText(name, 512, isAbove ? 38 : 114);
+    pen.strokeText(name, ...at);
+    pen.fillText(name, ...at);
     const sprite = new T.Sprite(new T.SpriteMaterial({map: new T.CanvasTexture(canvas), sizeAttenuation: false, depthTest: false}));
     sprite.scale.set(0.8, 0.1, 1);
-    sprite.position.copy(point);
     sprite.renderOrder = 6;
-    this.path.add(sprite);
+    return sprite;
   }
 
   // Fixed motes in the air around the body, as nothing else shows its speed far above the ground.
@@ -242,11 +261,13 @@ class RobotScene {
     const jet = new T.ConeGeometry(1, 1, 16, 1, true).rotateX(Math.PI).translate(0, 0.5, 0);
     this.arrows = new T.Group();
     this.plumes = new T.Group();
-    this.root.add(this.arrows, this.plumes);
+    this.names = new T.Group();
+    this.names.visible = false;
+    this.root.add(this.arrows, this.plumes, this.names);
     this.drawn = data.arrows.map(arrow => {
       // Arrows are visible through the hull, as many actuators push from inside of it.
       const material = new T.MeshBasicMaterial({depthTest: false, transparent: true, opacity: 0.92});
-      const parts = {width: arrow.shaft, flame: arrow.flame, material, arrow: new T.Group(), plume: new T.Group()};
+      const parts = {text: arrow.name, width: arrow.shaft, flame: arrow.flame, material, arrow: new T.Group(), plume: new T.Group()};
       parts.shaft = new T.Mesh(shaft, material);
       parts.head = new T.Mesh(head, material);
       parts.arrow.add(parts.shaft, parts.head);
@@ -269,12 +290,19 @@ class RobotScene {
 
   drawArrow(parts, arrow) {
     const T = this.three;
+    const isNamed = this.names.visible && this.follows && arrow.length > 0.05 * this.size;
+    if (isNamed && !parts.name) {
+      this.names.add(parts.name = this.named(parts.text, '#1d2733', 'right', false));
+      parts.name.scale.multiplyScalar(0.7);
+    }
+    if (parts.name) parts.name.visible = isNamed;
     const shown = arrow.length > 0.01 * this.size;
     parts.arrow.visible = parts.plume.visible = shown;
     if (!shown) return;
     const along = new T.Vector3().fromArray(arrow.direction).normalize();
     const up = new T.Vector3(0, 1, 0);
     parts.arrow.position.fromArray(arrow.origin);
+    if (isNamed) parts.name.position.copy(parts.arrow.position).addScaledVector(along, arrow.length);
     parts.arrow.quaternion.setFromUnitVectors(up, along);
     parts.material.color.copy(this.colours[arrow.shade]);
     const width = Math.min(parts.width, 0.25 * arrow.length), head = Math.min(3.2 * width, 0.5 * arrow.length);
@@ -344,6 +372,7 @@ class RobotScene {
 
   draw(frame) {
     const T = this.three;
+    this.frame = frame;
     this.root.position.fromArray(frame.position);
     this.root.quaternion.fromArray(frame.quaternion);
     for (const {row, group, rest, at} of this.frames) {
@@ -365,6 +394,23 @@ class RobotScene {
     if (this.pad) this.placePad(body);
     if (this.flown) this.flown.geometry.setDrawRange(0, frame.index + 1);
     if (this.tube) this.tube.geometry.setDrawRange(0, 36 * frame.index);
+    if (this.key) this.key.textContent = this.surroundings();
+    this.stage.changed = true;
+  }
+
+  // What the squares and dots are that are in view.
+  surroundings() {
+    const texts = [`squares: ${this.cell} m`];
+    if (this.pad.visible && this.square !== this.cell) texts[0] += ` and ${this.square} m`;
+    if (this.ground) texts[0] += `, at ${this.ground.toFixed(1)} m`;
+    if (this.motes.visible) texts.push('white dots are at rest');
+    if (!this.follows) texts.push('the pink dot is the robot');
+    return texts.join(' · ');
+  }
+
+  // Draw the same again, as something else is in view.
+  again() {
+    if (this.frame) this.draw(this.frame);
     this.stage.changed = true;
   }
 
@@ -388,6 +434,7 @@ class RobotScene {
     this.follows = mode === 'follow';
     if (this.dot) this.dot.visible = !this.follows;
     if (this.tube) this.tube.visible = !this.follows;
+    if (this.start) this.start.visible = !this.follows;
     if (this.follows) {
       // Leave room for parachutes above the robot.
       this.look(this.body, (this.canopies.length ? 4.2 : 2.9) * this.size, new T.Vector3(0.9, -1, 0.38));
@@ -395,10 +442,11 @@ class RobotScene {
       const sphere = this.whole.getBoundingSphere(new T.Sphere());
       this.look(sphere.center, 3 * sphere.radius, new T.Vector3(0.75, -1, 0.4));
     }
+    this.again();
   }
 
   show(part, on) {
     if (this[part]) this[part].visible = on;
-    this.stage.changed = true;
+    this.again();
   }
 }

@@ -88,6 +88,11 @@ def test_the_page_of_a_demo_is_drawn_and_follows_its_slider(browser, tmp_path, v
         'demo', '--vehicle', vehicle, '--output', str(tmp_path), '--html', str(path)
     ]) == 0
     check_page(browser, path)
+    browser.run('document.querySelector("[data-camera=whole]").click()')
+    assert browser.run('byId("key").textContent').endswith('the pink dot is the robot')
+    # The path has a width, of a robot that begins at rest too.
+    ring = browser.run('[...view.scene.tube.geometry.attributes.position.array.slice(-21)]')
+    assert np.ptp(np.reshape(ring, (7, 3)), axis=0).max() > 0.0
 
 
 def test_the_live_page_follows_a_graph_that_begins_anew(browser, tmp_path):
