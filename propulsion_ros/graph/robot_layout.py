@@ -200,6 +200,11 @@ class RobotLayout:
         return displaced, float(self.params.centre_of_buoyancy[2] - self.body.com[2])
 
     @property
+    def lifting(self) -> list[str]:
+        """Names of groups whose actuators only lift, as fins."""
+        return [group.name for group in self.groups if not group.has_thrusts]
+
+    @property
     def controlled(self) -> list[str]:
         """Parts of the wrench that the actuators can make without any other part."""
         return [parts[0] for parts in self.together if len(parts) == 1]
@@ -226,19 +231,16 @@ class RobotLayout:
         The parts are indices of `AXES`; all other parts are free, and so are the angles of joints
         that turn actuators.
         """
-        matrix = dataclasses.replace(self, groups=[
-            dataclasses.replace(group, matrix=np.hstack([group.matrix, *(
-                turned.matrix for rows in group.turned().values() for _, turned in rows
-            )])) for group in self.groups
-        ])._scaled
+        matrix = self._scaled_over_angles
         matrix[np.abs(matrix) < _SMALL * np.abs(matrix).max(initial=0.0)] = 0.0
         chosen = matrix[list(parts)]
         return np.asarray(chosen @ np.linalg.pinv(chosen, rcond=_SMALL))
 
     @property
     def rank_and_condition(self) -> tuple[int, float]:
-        """Rank and condition number of the allocation."""
-        values = np.linalg.svd(self._scaled, compute_uv=False)
+        """Rank and condition number of the allocation, which may turn joints."""
+        matrix = self._scaled_over_angles if self.is_vectored else self._scaled
+        values = np.linalg.svd(matrix, compute_uv=False)
         kept = values[values > _SMALL * max(values.max(initial=0.0), _SMALL)]
         return len(kept), float(kept[0] / kept[-1]) if len(kept) else np.nan
 
@@ -249,13 +251,21 @@ class RobotLayout:
             name for group in self.groups if (group.steered is None) == (not but)
             for name in group.layout.angle_names
         ) for but in (', but at any angle for what can be controlled', '')}
-        lifting = [group.name for group in self.groups if not group.has_thrusts]
         off = [name for group in self.groups for name in group.timing.switched_off]
         return '; '.join([
             *(f'joints {names}, taken at 0{but}' for but, names in joints.items() if names),
-            *([f'lift of {", ".join(lifting)}'] if lifting else []),
+            *([f'lift of {", ".join(self.lifting)}'] if self.lifting else []),
             *([f'that {", ".join(off)} is switched off (efficiency is counted)'] if off else []),
         ])
+
+    @property
+    def _scaled_over_angles(self) -> FloatArray:
+        """The scaled matrix with columns at further angles of the joints that turn actuators."""
+        return dataclasses.replace(self, groups=[
+            dataclasses.replace(group, matrix=np.hstack([group.matrix, *(
+                turned.matrix for rows in group.turned().values() for _, turned in rows
+            )])) for group in self.groups
+        ])._scaled
 
     @property
     def _scaled(self) -> FloatArray:
@@ -276,7 +286,7 @@ def lines_of(robot: RobotLayout, more: Iterable[tuple[str, str]] = ()) -> Iterat
     yield ''
     least, most = robot.extremes
     yield from aligned([
-        ('together', 'least', 'most'),
+        ('together [N, N m]', 'least', 'most'),
         *((axis, _number(low), _number(high)) for axis, low, high in zip(
             AXES, least, most, strict=True
         )),
@@ -295,9 +305,13 @@ def lines_of(robot: RobotLayout, more: Iterable[tuple[str, str]] = ()) -> Iterat
             ('inertia about it', f'{_vector(np.diag(robot.body.inertia))} kg m^2'),
         ]
     coupled = [', '.join(parts) for parts in robot.together if len(parts) > 1]
+    more_by = f'; more by the lift of {", ".join(robot.lifting)}'
     rows += [
-        ('thrust to weight', f'{_number(robot.thrust_to_weight)} along z of {robot.base_link}'),
-        ('can be controlled', ', '.join(robot.controlled) or 'nothing'),
+        # What pushes nothing along z is carried by water, or by nothing.
+        *([('thrust to weight', f'{_number(robot.thrust_to_weight)} along z of {robot.base_link}')]
+          if least[2] or most[2] else []),
+        ('can be controlled',
+         (', '.join(robot.controlled) or 'nothing alone') + more_by * bool(robot.lifting)),
         *([('only together', '; '.join(coupled))] if coupled else []),
         ('allocation', f'rank {rank} of 6, condition number {_number(condition)}'),
         *([('costly', doubt)] if (doubt := _cost_doubt(robot)) else []),

@@ -192,8 +192,9 @@ class AllocatorLoop:
             f'{_number(made[i], unit)} allocated'
             for i, unit in zip(np.flatnonzero(missed), _UNITS[missed], strict=True)
         )
-        # An allocated wrench of 0 shows no unit.
-        if np.any(missed & (np.abs(demand) > _FAR * np.abs(made)) & (np.abs(made) > _TINY)):
+        # A component that no actuator makes shows no unit.
+        reach = self._allocator.reach
+        if np.any(missed & (np.abs(demand) > _FAR * reach) & (reach > _TINY)):
             self._missed += '; is it in N and N m?'
         zeros = missed & (demand == 0.0)
         if zeros.any() and not zeros[missed].all():
@@ -233,7 +234,7 @@ class AllocatorLoop:
 
 _PAUSE = 0.5
 """Joints are assumed to turn for no longer between two demands [s]."""
-_FAR = 5.0  # a demand of more than so many times what can be allocated is in another unit
+_FAR = 5.0  # a demand of more than so many times what can be made is in another unit
 _TINY = 1e-9  # a smaller wrench is 0 [N or N m]
 _UNITS = np.array(['N'] * 3 + ['N m'] * 3)
 

@@ -81,7 +81,7 @@ class VehicleLoop:
         self._runner = self._make_runner()
         self._joints: dict[str, float] = {}
         self._tick = self._airborne = 0
-        self._touchdown = ''
+        self._touchdown = self._repeat = ''
         self._is_out = False
         self._patient_ns = 0
         self._open(with_tf and params.publish_tf)
@@ -380,8 +380,10 @@ class VehicleLoop:
         elif lockstep.try_repeat(now_ns):
             silent = self._runner.sources_behind(self.time_ns)
             if self._commands_of(silent):
+                # Each has a stamp of its own, which would make it a new line.
+                self._repeat = self._repeat or self._describe_silence()
                 self._host.complain('repeated', (
-                    f'{self._describe_silence()}; published again, as on a busy machine'
+                    f'{self._repeat}; published again, as on a busy machine; others are not logged'
                 ))
             self._publish()
         elif lockstep.lag(now_ns, self.time_ns) > _SLOW:

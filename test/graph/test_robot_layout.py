@@ -69,6 +69,9 @@ def test_all_angles_of_joints_count_for_what_can_be_controlled(name, body, axes)
     assert robot.controlled == axes
     # Rank and wrenches are those at 0.
     assert 'taken at 0, but at any angle for what can be controlled' in robot.not_counted
+    # An allocator that turns no joints has the present angles alone.
+    turning = dataclasses.replace(robot, is_vectored=True)
+    assert turning.rank_and_condition[0] == len(axes) > robot.rank_and_condition[0]
 
 
 def test_a_battery_has_no_part_in_the_speed_at_the_largest_thrust():
@@ -117,6 +120,8 @@ def test_unknown_limits_and_mass_are_said_to_be_unknown():
     lines = list(lines_of(layout_of(one_thruster())))
     assert lines[1].split()[8:10] == ['-', '-']
     assert 'mass               unknown, no link has an <inertial>' in lines
+    assert not any(line.startswith('thrust to weight') for line in lines), 'it pushes ahead alone'
+    lines = lines_of(layout_of(one_thruster(tags='<axis>0 0 1</axis>')))
     assert any(line.startswith('thrust to weight   - along z') for line in lines)
 
 
@@ -164,12 +169,19 @@ def test_sum_of_thrusts_is_known_where_each_limit_in_it_is():
     np.testing.assert_allclose(most, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0], rtol=1e-12)
 
 
+def test_lift_of_fins_is_named_beside_what_thrusts_control():
+    lines = lines_of(layout_of(shipped('rov')))
+    (line,) = [line for line in lines if line.startswith('can be controlled')]
+    assert line.endswith('torque z; more by the lift of fins')
+
+
 def test_table_of_a_quadrotor(quadrotor):
     lines = list(lines_of(quadrotor))
     assert lines[1] == (
         'rotors  front_left   0.2 0.2 0.04    0 0 1  7.4      8215  0.05/0.03'
     )
     assert 'can be controlled  force z, torque x, torque y, torque z' in lines
+    assert 'together [N, N m]  least    most' in lines
     assert 'centre of mass     0 0 0.0053 m' in lines
     assert 'inertia about it   0.015 0.015 0.0281 kg m^2' in lines
     assert not any(line.startswith(('only together', 'costly')) for line in lines)

@@ -415,6 +415,17 @@ def test_vectored_turns_round_to_what_is_behind_and_says_what_is_missing_meanwhi
     assert np.all(np.abs(row.position[3:] - angles[-1]) <= 1.0 + 1e-12)
 
 
+@pytest.mark.parametrize(('force', 'text'), [
+    (0.01, 'saturated'), (19.0, '19 N wanted'), (500.0, 'is it in N and N m?'),
+], ids=['next to nothing', 'within reach', 'another unit'])
+def test_vectored_asks_for_the_unit_of_what_no_angles_can_make(force, text):
+    """The boat of the examples was asked for it at its own commands, while its pods turned."""
+    host, _ = vectored()
+    steered(host, 0.0, force, 0.0, 0.0, 0.0, 0.0, ms=10)
+    assert text in health(host)[1]
+    assert ('is it in' in health(host)[1]) == (force > 100.0)
+
+
 def test_vectored_reckons_with_faults_and_begins_anew_where_the_group_is():
     host, _ = vectored()
     steered(host, 0.0, 8.0, 0.0, 0.0, 0.0, 0.0, ms=10)

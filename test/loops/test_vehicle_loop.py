@@ -561,6 +561,9 @@ def test_reply_that_is_slow_is_none_that_a_controller_has_skipped(delay, skipped
         vehicle.push('a/wrench', tick)
     assert vehicle.host.counts['skipped'] == skipped
     assert 'a controller must reply' in vehicle.host.said('warn')[0]
+    # A host logs the same line once.
+    assert len(vehicle.host.said('warn')) == 3
+    assert len({*vehicle.host.said('warn')}) == 1
 
 
 def test_controller_of_another_group_is_not_named():

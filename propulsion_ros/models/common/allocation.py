@@ -2,6 +2,7 @@
 """From actuator forces to a wrench and back: the allocation matrix and its bounded inverse."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ VECTORED = 'vectored'
 _EFFORT_WEIGHT = 1e-5
 # What is no miss: of the largest part of a demand, and of all that the efforts add up to.
 _MISS, _ROUNDING = 1e-3, 1e-6
+_NO_LIMIT = 1e12  # efforts from here on are not limited
 _COSTLY = 10.0
 """How many times the effort is far more."""
 
@@ -186,9 +188,14 @@ class Allocator:
         """Return which components of a demand (..., 6) its allocation misses, (..., 6).
 
         A miss is more than a thousandth of the largest force, or torque, that is demanded, and of
-        what all actuators can make of the component.
+        what the actuators can make of that component.
         """
-        return missed(self.matrix, wrench, allocation, self.weights, self.lower, self.upper)
+        return missed(self.matrix, wrench, allocation, self.weights, self.reach)
+
+    @functools.cached_property
+    def reach(self) -> FloatArray:
+        """Sizes that no component of a wrench exceeds, without unlimited actuators, (6,)."""
+        return np.asarray(np.abs(self.matrix) @ largest_efforts(self.lower, self.upper))
 
     def allocate(self, wrench: ArrayLike) -> Allocation:
         """Return the efforts for a wrench (..., 6) about the origin of the matrix.
@@ -272,14 +279,14 @@ def checked_demand(wrench: ArrayLike) -> FloatArray:
 
 def missed(
     matrix: FloatArray, wrench: FloatArray, allocation: Allocation, weights: FloatArray,
-    lower: FloatArray, upper: FloatArray,
+    reach: FloatArray,
 ) -> BoolArray:
     """Return which components of a demand are missed; see `Allocator.out_of_reach`."""
-    counts, most = weights > 0.0, np.maximum(np.abs(lower), np.abs(upper))
+    counts = weights > 0.0
     given = np.abs(allocation.effort) @ np.abs(matrix).T
-    reach = np.abs(matrix) @ np.where(np.isfinite(most), most, 0.0)
     # Of an axis on which nothing acts the rounding of the others is left.
-    allowed = _MISS * np.maximum(_largest(wrench * counts), reach) + _ROUNDING * _largest(given)
+    allowed = _MISS * np.maximum(_largest(wrench * counts), reach)
+    allowed += _ROUNDING * _largest(given)
     return np.asarray(counts & (np.abs(allocation.residual) > allowed))
 
 
@@ -363,6 +370,12 @@ def _check_limits(lower: FloatArray, upper: FloatArray) -> None:
     for i, (low, high) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
         if not low <= high or low == np.inf or high == -np.inf:
             raise ConfigError('lower', f'{low:g} must not be above upper {high:g}', i)
+
+
+def largest_efforts(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the largest size of each effort, 0 where it has no limit."""
+    sizes = np.maximum(-lower, upper)
+    return np.where(sizes < _NO_LIMIT, sizes, 0.0)
 
 
 def _largest(wrench: FloatArray) -> FloatArray:

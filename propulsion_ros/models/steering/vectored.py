@@ -2,6 +2,7 @@
 """Efforts and angles of steered actuators for a demanded wrench, within their ranges and rates."""
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -16,6 +17,7 @@ from propulsion_ros.models.common.allocation import (
     Allocation,
     Allocator,
     checked_demand,
+    largest_efforts,
     missed,
     row,
 )
@@ -231,9 +233,13 @@ class VectoredAllocator:
     def out_of_reach(self, wrench: FloatArray, allocation: Allocation) -> BoolArray:
         """Return which components of a demand its allocation misses; see `Allocator`."""
         angle = getattr(allocation, 'angle', np.zeros(len(self._lower)))
-        return missed(
-            self.matrix(angle), wrench, allocation, self._weights, self._lower, self._upper
-        )
+        return missed(self.matrix(angle), wrench, allocation, self._weights, self.reach)
+
+    @functools.cached_property
+    def reach(self) -> FloatArray:
+        """Sizes that no component of a wrench exceeds at any angle; see `Allocator.reach`."""
+        most = largest_efforts(np.array(self._lower), np.array(self._upper))
+        return np.asarray(most @ np.abs(self._columns).sum(axis=1))
 
     def allocate(
         self, wrench: ArrayLike, effort: FloatArray, angle: FloatArray, dt: float = np.inf
