@@ -31,6 +31,7 @@ class HoldDepth(Node):
         heading = 0.0 if time < 15.0 else math.pi / 2
         q, twist = odometry.pose.pose.orientation, odometry.twist.twist
         yaw = math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
+        pitch = math.asin(max(-1.0, min(1.0, 2 * (q.w * q.y - q.z * q.x))))
         roll = math.atan2(2 * (q.w * q.x + q.y * q.z), 1 - 2 * (q.x * q.x + q.y * q.y))
         error = math.remainder(heading - yaw, 2 * math.pi)
         # A sum of errors holds against the torque of the current; it grows near the target only.
@@ -44,6 +45,8 @@ class HoldDepth(Node):
             40.0 * (height - odometry.pose.pose.position.z) - 60.0 * twist.linear.z - FLOATS
         )
         message.wrench.torque.x = -6.0 * roll - 4.0 * twist.angular.x
+        # Made where thrusters can pitch it, as those of the ROV; auv.yaml gives it a weight of 0.
+        message.wrench.torque.y = -6.0 * pitch - 4.0 * twist.angular.y
         message.wrench.torque.z = 5.0 * error + 1.5 * self.turned - 6.0 * twist.angular.z
         self.command.publish(message)
 

@@ -49,6 +49,7 @@ _TIMES = (STAMP, 'time_s')  # names of the first column
 _MOST_ROWS = 2_000_000  # of a table
 _LARGEST = 1e12  # largest measurement that counts, in SI units
 _OF_TANK = '/pressure'  # suffix of the state of a tank
+_SHOWN = 6  # most columns in a list of those that are not read
 _LISTED = 3  # most states in a list of known names
 _SAME_CLOCK = 1.0  # largest time between a stamp and its arrival on the same clock [s]
 
@@ -234,11 +235,10 @@ def _of_table(path: Path, names: Names) -> Recording:
             f'{stamp[~forward][0]:.6f} s: left out'
         )
     unread = [name for name, key in names.known.items() if key not in keys]
-    notes += [
-        f'column {column!r} is not read{near}'
-        for column, key in zip(columns[1:], keys, strict=True)
-        if not key and (near := suggestion(column, unread))
-    ]
+    left = [f'{column!r}{suggestion(column, unread)}'
+            for column, key in zip(columns[1:], keys, strict=True) if not key]
+    more = f' and {len(left) - _SHOWN} more' * (len(left) > _SHOWN)
+    notes += [f'columns that are not read: {", ".join(left[:_SHOWN])}{more}'] * bool(left)
     values = values[forward]
     begin = float(values[0, 0])
     time = values[:, 0] - begin

@@ -300,12 +300,17 @@ def test_a_table_that_is_none_is_refused(text, problem, tmp_path):
         read_recording(path, Names({'left': 'velocity'}, ('left',)))
 
 
-def test_a_column_whose_name_is_nearly_right_is_named(tmp_path):
-    """It was left out without a word."""
+@pytest.mark.parametrize(('more', 'note'), [
+    ('acel_x,Voltage (V)', "'acel_x', did you mean 'accel_x'?, 'Voltage (V)'"),
+    (','.join('abcdefgh'), "'a', 'b', 'c', 'd', 'e', 'f' and 2 more"),
+])
+def test_columns_that_are_not_read_are_named(more, note, tmp_path):
+    """They were left out without a word, such as the voltage of every bench of a thruster."""
     path = tmp_path / 'a.csv'
-    path.write_text('stamp,left.velocity,acel_x,battery\n0,1,0,16\n2,2,0,16\n')
+    cells = ',0' * len(more.split(','))
+    path.write_text(f'stamp,left.velocity,{more}\n0,1{cells}\n2,2{cells}\n')
     recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
-    assert recording.notes == ("column 'acel_x' is not read, did you mean 'accel_x'?",)
+    assert recording.notes == (f'columns that are not read: {note}',)
 
 
 def test_rows_that_go_back_are_left_out_and_counted(tmp_path):

@@ -2,6 +2,7 @@
 """The examples, each flown in closed loop with its real nodes; and what a user gets wrong."""
 from __future__ import annotations
 
+import argparse
 import math
 import re
 import runpy
@@ -25,7 +26,9 @@ from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.replay.bags import BagReader
+from propulsion_ros.replay.recorder import RECORDED
 from propulsion_ros.tools import cli
+from propulsion_ros.tools import fly as fly_command
 from propulsion_ros.view.robot import robot_in
 
 EXAMPLES = Path(__file__).parents[2] / 'examples'

@@ -2,10 +2,9 @@
 """From actuator forces to a wrench and back: the allocation matrix and its bounded inverse."""
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -192,7 +191,7 @@ class Allocator:
         """
         return missed(self.matrix, wrench, allocation, self.weights, self.reach)
 
-    @functools.cached_property
+    @cached_property
     def reach(self) -> FloatArray:
         """Sizes that no component of a wrench exceeds, without unlimited actuators, (6,)."""
         return np.asarray(np.abs(self.matrix) @ largest_efforts(self.lower, self.upper))
