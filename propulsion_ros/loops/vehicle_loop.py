@@ -452,8 +452,11 @@ class VehicleLoop:
         receivers = self._host.receivers_of(self._imu) if params.observer else ()
         if params.observer not in ('', *(name.rpartition('/')[2] for name in receivers)):
             return f'no subscription of {params.observer} to imu'
-        if params.recorder and (topics := self._host.topics_without(params.recorder)):
-            return f'{params.recorder} does not record {topics[0]} yet'
+        missed = self._host.topics_without(params.recorder) if params.recorder else ()
+        for topic in missed:
+            # What paces the steps is published beside the recorder, and not recorded.
+            if topic != params.recorded_topic:
+                return f'{params.recorder} does not record {topic} yet'
         return ''
 
     def _give_up(self) -> None:

@@ -297,7 +297,9 @@ def _observers(
         commands = {f'{group_of(topic.rpartition("/")[0])}/command' for topic in awaited}
         # A body that is faster than this process fills its queues, which then lose messages.
         paced = [(RECORDER, prefix + topic) for topic in (ODOMETRY, *awaited) if options.record]
-        paced += [(_LOG, topic) for topic in (ODOMETRY, *(commands & log.topics.keys()))]
+        # Without a picture the log takes no step.
+        paced += [(_LOG, topic) for topic in (ODOMETRY, *(commands & log.topics.keys()))
+                  if options.picture]
         pace = Pace(node, paced)
         node.note_taken = functools.partial(pace.take, _LOG)
         with flight.recorder(write, executor, graph.robot_description, prefix, pace) as wait:
