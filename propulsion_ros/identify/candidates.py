@@ -128,7 +128,8 @@ class Candidates:
         ]
         has_groups = shared != [*battery_names(model)]
         is_one = is_plain and not isinstance(model, SteeredFamily) and not has_groups
-        return names_field(cls).name if is_one else ''
+        naming = names_field(cls) if is_one else None
+        return naming.name if naming else ''
 
     def _run_wide(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
         naming, count = self._naming, len(changes)

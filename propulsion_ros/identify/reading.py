@@ -519,13 +519,8 @@ def _pressure(topic: str, message: Any, names: Names) -> Any:
         yield names.known[name], message.fluid_pressure * names.factor_of(name)
 
 
-def _battery(topic: str, message: Any, names: Names) -> Any:
-    if message.location in names.batteries:
-        yield message.location + VOLTAGE, message.voltage
-
-
 _READERS = {
-    'BatteryState': _battery, 'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
+    'JointState': _joints, 'WrenchStamped': _wrench, 'Imu': _imu, 'Odometry': _odometry,
     'FluidPressure': _pressure, 'TwistStamped': _twist,
 }
 """Reader of each type of message."""

@@ -370,12 +370,10 @@ def _beside_the_bodies(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
 
 
 def _with_rates(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
-    """Return the series; the speed of what has an angle is its rate, beside which a motor is fast."""
-    turning = {c[:1] + c[2:] for c in rows if c.quantity == 'position'}
+    """Return the series, with the speed of what has an angle, and is slow, as its rate."""
     return {
-        channel._replace(quantity='rate') if channel.quantity == 'velocity'
-        and channel[:1] + channel[2:] in turning else channel: values
-        for channel, values in rows.items()
+        c._replace(quantity='rate') if c.quantity == 'velocity'
+        and c._replace(quantity='position') in rows else c: values for c, values in rows.items()
     }
 
 

@@ -15,12 +15,7 @@ from typing import Any
 from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
-from propulsion_ros.graph.simulation import (
-    BODY,
-    Simulation,
-    awaitable_topics,
-    battery_topics,
-)
+from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics, battery_topics
 from propulsion_ros.graph.vehicles import ENGINE_TAG, THRUSTER_TAG, VEHICLES
 from propulsion_ros.graph.wiring import (
     FLIGHT,

@@ -314,7 +314,8 @@ def test_columns_that_are_not_read_are_named(more, note, tmp_path):
 
 
 SAGS = """<robot name="b"><link name="base"/><link name="p"/>
-  <joint name="j" type="continuous"><parent link="base"/><child link="p"/><axis xyz="1 0 0"/></joint>
+  <joint name="j" type="continuous"><parent link="base"/><child link="p"/>
+    <axis xyz="1 0 0"/></joint>
   <gazebo><plugin filename="propulsion_ros" name="thrusters"><silenced>body</silenced>
     <command_interface>throttle</command_interface> <esc_kind>table</esc_kind>
     <battery name="pack"><capacity>10</capacity>
