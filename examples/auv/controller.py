@@ -46,7 +46,7 @@ class HoldDepth(Node):
         )
         message.wrench.torque.x = -6.0 * roll - 4.0 * twist.angular.x
         # Made where thrusters can pitch it, as those of the ROV; auv.yaml gives it a weight of 0.
-        message.wrench.torque.y = -6.0 * pitch - 4.0 * twist.angular.y
+        message.wrench.torque.y = -12.0 * pitch - 4.0 * twist.angular.y
         message.wrench.torque.z = 5.0 * error + 1.5 * self.turned - 6.0 * twist.angular.z
         self.command.publish(message)
 

@@ -139,11 +139,13 @@ class FlightLog(Pilot):
     """
 
     def __init__(
-        self, name: str = '', state_topics: Sequence[str] = (), has_computer: bool = False
+        self, name: str = '', state_topics: Sequence[str] = (), has_computer: bool = False,
+        battery_topics: Sequence[str] = (),
     ) -> None:
         super().__init__()
         topics = {
             **dict.fromkeys(state_topics, (Kind.JOINTS, 'LOCKSTEP')),
+            **dict.fromkeys(battery_topics, (Kind.BATTERY, 'LOCKSTEP')),
             **{f'{topic.rpartition("/")[0]}/command': (Kind.JOINTS, 'LOCKSTEP_COMMAND')
                for topic in state_topics},
             **(_COMPUTER if has_computer else {}),

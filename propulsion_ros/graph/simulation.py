@@ -263,6 +263,15 @@ def tank_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
     ]
 
 
+def battery_topics(blocks: Sequence[ActuatorSpec]) -> list[str]:
+    """Return the topics of the batteries of some plugin blocks."""
+    named = {block.name: block.values.get('batteries.names', ()) for block in blocks}
+    return [
+        f'{group}/battery_state' + f'/{name}' * (len(names) > 1)
+        for group, names in named.items() for name in names
+    ]
+
+
 # Rates.
 
 

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from propulsion_ros.models.common.family import Allocatable, BodyState, Command, Family, Output
+from propulsion_ros.models.common.family import (
+    Allocatable,
+    BodyState,
+    Command,
+    Family,
+    Output,
+    battery_names,
+)
 from propulsion_ros.models.steering.steered import SteeredFamily, made_family
 from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import (
@@ -39,6 +46,8 @@ class Ticks:
     """One row a step, one column a command name, (k, m)."""
     flow: FloatArray | None = None
     """Velocity through the fluid and angular velocity, (k, 6), if the family needs it."""
+    voltage: FloatArray | None = None
+    """Measured voltages of the batteries [V], (k, b)."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,8 @@ class Candidates:
 
         Raises `ConfigError` if the model refuses one of them.
         """
-        if self._naming and all(key in self._rows for each in changes for key in each):
-            return self._run_wide(self._naming.name, changes, ticks)
+        if self._is_wide(ticks) and all(key in self._rows for each in changes for key in each):
+            return self._run_wide(changes, ticks)
         parts = [self._followed(self.made(each), 'wrench', ticks) for each in changes]
         return Response(
             np.stack([wrench for wrench, _ in parts]),
@@ -99,27 +108,31 @@ class Candidates:
 
     def efforts(self, changes: Mapping[str, Any], ticks: Ticks) -> FloatArray | None:
         """Return the thrust of each actuator [N], (k, n); None if actuators interact."""
-        if not self._naming:
+        if not self._is_wide(ticks):
             return None
         return self._followed(self.made(changes), 'thrusts', ticks)[0]
 
-    def _field_of_names(self) -> dataclasses.Field[Any] | None:
-        """Return the field that names the rows; None if candidates cannot be further rows."""
+    def _is_wide(self, ticks: Ticks) -> bool:
+        """Return whether candidates can be rows: actuators share no battery, or one as measured."""
+        return bool(self._naming) and (ticks.voltage is not None or not battery_names(self.model))
+
+    def _field_of_names(self) -> str:
+        """Return the field that names the rows; '' if candidates cannot be further rows."""
         model, cls = self.model, self._family.Params
         if not isinstance(model, Allocatable) or model.uses_body:
-            return None
+            return ''
         is_plain = tuple(model.command_names) == tuple(model.actuator_names)
-        has_groups = any(
-            flatten(self._values.get(f'{field.name}.names'))
-            for field in dataclasses.fields(cls) if isinstance(spec_of(field), Group)
-        )
+        shared = [
+            name for field in dataclasses.fields(cls) if isinstance(spec_of(field), Group)
+            for name in flatten(self._values.get(f'{field.name}.names'))
+        ]
+        has_groups = shared != [*battery_names(model)]
         is_one = is_plain and not isinstance(model, SteeredFamily) and not has_groups
-        return names_field(cls) if is_one else None
+        naming = names_field(cls) if is_one else None
+        return naming.name if naming else ''
 
-    def _run_wide(
-        self, naming: str, changes: Sequence[Mapping[str, Any]], ticks: Ticks
-    ) -> Response:
-        count = len(changes)
+    def _run_wide(self, changes: Sequence[Mapping[str, Any]], ticks: Ticks) -> Response:
+        naming, count = self._naming, len(changes)
         base: Any = build(self._family.Params, self._values)
         names = getattr(base, naming)
         wide: dict[str, Any] = {naming: [f'{name}@{i}' for i in range(count) for name in names]}
@@ -178,13 +191,20 @@ def _outputs(model: Family, ticks: Ticks) -> Iterator[Output]:
         # The first row also held before the start, so that lags begin settled.
         first = Command(**{field: rows[0] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[0])
+        _supply(model, ticks, 0)
         # Some models support a single length of step, and settle in steps of that.
         for tick in range(2 * _WARM):
             model.step(first, body, _WARM_STEP if tick < _WARM else ticks.dt, tick)
     for tick in range(len(ticks.commands)):
         command = Command(**{field: rows[tick] for field, rows in arrays.items()})
         body = still if flow is None else _body(flow[tick])
+        _supply(model, ticks, tick)
         yield model.step(command, body, ticks.dt, tick)
+
+
+def _supply(model: Any, ticks: Ticks, tick: int) -> None:
+    if ticks.voltage is not None:
+        model.measure_supply(ticks.voltage[tick])
 
 
 def _body(flow: FloatArray) -> BodyState:

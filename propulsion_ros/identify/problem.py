@@ -20,6 +20,7 @@ from propulsion_ros.identify.reading import (
     FLOW,
     IMU,
     STATE,
+    VOLTAGE,
     WRENCH,
     Recording,
     Series,
@@ -27,7 +28,7 @@ from propulsion_ros.identify.reading import (
 from propulsion_ros.models.body.bodies import fluid_wrench
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.body.rigid_body import BodyParams
-from propulsion_ros.models.common.family import WRENCH_NAMES, Family
+from propulsion_ros.models.common.family import WRENCH_NAMES, Family, battery_names
 from propulsion_ros.settings.errors import ConfigError, SourceError
 from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 
@@ -461,7 +462,11 @@ class Problem:
             for i, key in enumerate(FLOW):
                 if key in recording.measured:
                     flow[:, i] = recording.measured[key].at(middle)
-        return Ticks(dt, np.stack(columns, axis=1), flow), middle
+        voltages = [recording.measured[key].at(middle) for key in (
+            f'{name}{VOLTAGE}' for name in battery_names(self.model)
+        ) if key in recording.measured]
+        voltage = np.stack(voltages, axis=1) if voltages else None
+        return Ticks(dt, np.stack(columns, axis=1), flow, voltage), middle
 
     def _run(self, changes: Sequence[Mapping[str, Any]]) -> Response:
         """Return the responses with changed parameters, (c, ...); equal ones are run once."""

@@ -35,6 +35,8 @@ STATE = 'state.'
 """Prefix of the state of an actuator, such as ``state.rotor_1.velocity``."""
 PRESSURE = 'pressure.'
 """Prefix of a pressure, such as ``pressure.main`` of a tank, ``pressure.motor`` of a chamber."""
+VOLTAGE = '.voltage'
+"""Suffix of the voltage of a battery, such as ``pack.voltage``."""
 WRENCH = 'wrench.'
 """Prefix of a measured wrench, such as ``wrench.force.z``."""
 ALTITUDE, CLIMB = 'altitude_m', 'vz_mps'
@@ -51,6 +53,7 @@ _LARGEST = 1e12  # largest measurement that counts, in SI units
 _OF_TANK = '/pressure'  # suffix of the state of a tank
 _SHOWN = 6  # most columns in a list of those that are not read
 _LISTED = 3  # most states in a list of known names
+_WITHOUT_BATTERY = '; <battery>.voltage of a battery that the actuators draw from'
 _SAME_CLOCK = 1.0  # largest time between a stamp and its arrival on the same clock [s]
 
 
@@ -166,6 +169,8 @@ class Names:
     """Actuators that burn propellant, in a chamber."""
     thrust_area: float = 0.0
     """Thrust over the pressure in such a chamber [m^2]; 0: not known."""
+    batteries: Sequence[str] = ()
+    """Batteries whose voltage the model takes."""
 
     def factor_of(self, name: str) -> float:
         """Return the factor from the values of a column to those of its series."""
@@ -188,7 +193,7 @@ class Names:
         states = {f'{name}.{field}' for name in self.states for field in FIELDS}
         measured = {
             *IMU, ALTITUDE, CLIMB, *FLOW, *ATTITUDE, *(WRENCH + name for name in WRENCH_NAMES),
-            *(STATE + name for name in states),
+            *(name + VOLTAGE for name in self.batteries), *(STATE + name for name in states),
         }
         tanks = [name.removesuffix(_OF_TANK) for name in self.states if name.endswith(_OF_TANK)]
         return {
@@ -293,6 +298,7 @@ def _keys(
             raise SourceError(
                 f'columns.{column}', f'{target!r} is nothing that is fitted'
                 f'{suggestion(target, known)}; known: {", ".join(names.listed)}'
+                + _WITHOUT_BATTERY * target.endswith(VOLTAGE)
             )
         if column not in columns:
             raise SourceError(

@@ -51,6 +51,7 @@ from propulsion_ros.identify.validation import (
     spread_by_parts,
     variants,
 )
+from propulsion_ros.models.common.family import battery_names
 from propulsion_ros.replay.ulog_reader import UNMAPPED, UlogMap
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.flat import known_hint
@@ -142,6 +143,7 @@ class Session:
             tuple(model.state_names), robot.columns, robot.group,
             tuple(model.actuator_names) if 'tank' in robot.values else (),
             robot.params.thrust_area,
+            battery_names(model) if hasattr(model, 'measure_supply') else (),
         )
 
     def run(self) -> Result:

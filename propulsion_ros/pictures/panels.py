@@ -62,7 +62,7 @@ _VETOES = {
     'fit not believed': ('shock', 'outliers', 'frozen', 'standstill', 'gap', 'no altitude'),
 }
 """Reasons that kept a detector from deciding, and the words of its health for each."""
-_ACTUATED = ('effort', 'velocity', 'position')
+_ACTUATED = ('effort', 'velocity', 'position', 'rate')
 _SHARED = ('mass', *OF_TANKS, 'voltage', 'current', 'percentage', 'climb', 'lift')
 """Quantities of which all sources are in one panel, as are those of a body's motion."""
 _LISTED = 4  # most names in a title
@@ -261,7 +261,7 @@ def _panels(
     signals: Signals, cut: Cut, fits: Sequence[Fit], has_flight: bool, compares: bool
 ) -> Iterable[Panel]:
     """Yield a panel for each quantity of each source, ordered by source."""
-    rows = _beside_the_bodies(_beside_the_allocated(signals.rows))
+    rows = _with_rates(_beside_the_bodies(_beside_the_allocated(signals.rows)))
     estimates = _estimating(signals.rows)
     for alike, quantity in _comparisons(rows) if compares else ():
         shown, panel = _comparison(rows, alike, quantity, estimates, cut)
@@ -367,6 +367,14 @@ def _beside_the_bodies(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
         is_estimated = channel.quantity in OF_MOTION and channel != body and body in rows
         found[estimated if is_estimated and estimated not in found else channel] = values
     return found
+
+
+def _with_rates(rows: Mapping[Channel, Rows]) -> dict[Channel, Rows]:
+    """Return the series, with the speed of what has an angle, and is slow, as its rate."""
+    return {
+        c._replace(quantity='rate') if c.quantity == 'velocity'
+        and c._replace(quantity='position') in rows else c: values for c, values in rows.items()
+    }
 
 
 def _label(channel: Channel, beside: Sequence[Channel]) -> str:

@@ -87,6 +87,7 @@ QUANTITIES = {
     'effort': 'thrust [N]',
     'velocity': 'speed [rad/s]',
     'position': 'angle [rad]',
+    'rate': 'rate of the angle [rad/s]',
     'force': 'applied force [N]',
     'torque': 'applied torque [N m]',
     'mass': 'propellant [kg]',

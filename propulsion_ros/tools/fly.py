@@ -15,7 +15,7 @@ from typing import Any
 from propulsion_ros.graph.family_params import group_of, loop_params_of
 from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
-from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics
+from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics, battery_topics
 from propulsion_ros.graph.vehicles import ENGINE_TAG, THRUSTER_TAG, VEHICLES
 from propulsion_ros.graph.wiring import (
     FLIGHT,
@@ -287,8 +287,11 @@ def _observers(
         (body,) = [spec for spec in graph.nodes if spec.executable == 'vehicle_node']
         is_drawn = options.record or options.picture
         has_computer = any(spec.name == FLIGHT for spec in graph.nodes)
+        blocks = actuators_from_urdf(graph.robot_description, loop_params_of) if is_drawn else ()
         log = FlightLog(
-            name, body.parameters['state_topics'] if is_drawn else (), is_drawn and has_computer)
+            name, body.parameters['state_topics'] if is_drawn else (), is_drawn and has_computer,
+            battery_topics(blocks),
+        )
         node = PilotNode(log, _LOG, namespace=options.namespace)
         node.until = math.inf if options.picture else -math.inf
         executor.add_node(node)

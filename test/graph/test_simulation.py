@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A simulated body for any robot: what its links, plugin blocks and parameter files make of it."""
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.simulation import Simulation
+from propulsion_ros.graph.simulation import Simulation, battery_topics
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
 from propulsion_ros.settings.errors import ConfigError
@@ -187,3 +188,11 @@ def test_vehicles_of_the_package_have_the_same_body(vehicle):
         elif spec.name in theirs:
             # The configuration of its flight computer belongs to its name.
             assert replace(spec, defaults={}) == theirs[spec.name]
+
+
+def test_one_battery_of_a_group_has_a_topic_without_its_name():
+    blocks = [SimpleNamespace(name=name, values={'batteries.names': names} if names else {})
+              for name, names in (('rotors', ['pack']), ('fins', ()), ('pods', ['a', 'b']))]
+    assert battery_topics(blocks) == [
+        'rotors/battery_state', 'pods/battery_state/a', 'pods/battery_state/b',
+    ]

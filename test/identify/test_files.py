@@ -12,7 +12,7 @@ import pytest
 from propulsion_ros import load
 from propulsion_ros.identify import free
 from propulsion_ros.identify.page import page_of_fit
-from propulsion_ros.identify.reading import Names, read_recording
+from propulsion_ros.identify.reading import Columns, Names, read_recording
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
 from propulsion_ros.loops.payloads import JointRow, Kind
@@ -311,6 +311,52 @@ def test_columns_that_are_not_read_are_named(more, note, tmp_path):
     path.write_text(f'stamp,left.velocity,{more}\n0,1{cells}\n2,2{cells}\n')
     recording = read_recording(path, Names({'left': 'velocity'}, ('left',)))
     assert recording.notes == (f'columns that are not read: {note}',)
+
+
+SAGS = """<robot name="b"><link name="base"/><link name="p"/>
+  <joint name="j" type="continuous"><parent link="base"/><child link="p"/>
+    <axis xyz="1 0 0"/></joint>
+  <gazebo><plugin filename="propulsion_ros" name="thrusters"><silenced>body</silenced>
+    <command_interface>throttle</command_interface> <esc_kind>table</esc_kind>
+    <battery name="pack"><capacity>10</capacity>
+      <open_circuit_voltage>17</open_circuit_voltage><nominal_voltage>16</nominal_voltage></battery>
+    <thruster name="t"><joint>j</joint><rotor_constant>4e-4</rotor_constant>
+      <dynamics>zero_order</dynamics><battery>pack</battery><power_constant>1</power_constant>
+      <esc_curve>0 -30 0.5 0 1 30</esc_curve></thruster></plugin></gazebo></robot>"""
+
+
+def sagging(folder):
+    """Write a log of a pack that sags from 16 to 12 V; 50 N are those at 16 V."""
+    (folder / 'sags.urdf').write_text(SAGS)
+    (folder / 'sags.yaml').write_text(
+        '/**/identify:\n  ros__parameters:\n    columns.U (V): pack.voltage\n'
+    )
+    rows = ['stamp,t.position,wrench.force.x,U (V)']
+    for k in range(400):
+        throttle, voltage = (0.0, 1.0, 0.5)[k // 25 % 3], 16.0 - 0.01 * k
+        force = (50.0, -40.0)[throttle < 0.5] * abs(2.0 * throttle - 1.0) * (voltage / 16.0) ** 2
+        rows.append(f'{0.04 * k:.2f},{throttle},{force:.6f},{voltage:.3f}')
+    (folder / 'sags.csv').write_text('\n'.join(rows))
+    return folder / 'sags.csv'
+
+
+def test_thrust_at_the_nominal_voltage_is_fitted_with_the_measured_one(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    words = ['identify', sagging(tmp_path).name, '--model', 'sags.urdf', '--measured', 'wrench',
+             '--fit', 'thrusters.esc_curve']
+    assert cli.main([*words, '--params-file', 'sags.yaml']) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report['warnings'] == []
+    found = [each['value'] for each in report['estimates'].values()]
+    np.testing.assert_allclose(found, [-40.0, 0.0, 50.0], atol=0.4)
+
+
+def test_voltage_of_a_battery_that_nothing_draws_from_is_refused(tmp_path):
+    columns = Columns({'U (V)': 'main.voltage'}, {}, {})
+    with pytest.raises(ConfigError, match='of a battery that the actuators draw from'):
+        read_recording(sagging(tmp_path), Names({'t': 'position'}, ('t',), columns))
 
 
 def test_rows_that_go_back_are_left_out_and_counted(tmp_path):

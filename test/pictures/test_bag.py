@@ -17,6 +17,7 @@ from benchmarks.wire import Wire
 from propulsion_ros.demos.demo import FlightLog
 from propulsion_ros.drawing.figure import DECIDING, Mark, Span
 from propulsion_ros.loops.decoders import vector
+from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
@@ -296,6 +297,19 @@ def test_flight_is_kept_as_a_bag_of_it_has_it(bag):
         **moving, 'rotors: thrust [N]': ['a'], 'rotors: speed [rad/s]': ['a', 'a command'],
         'tank pressure [Pa]': ['main'], 'vertical speed [m/s]': ['fit'],
         'vertical acceleration [m/s²]': ['fit'],
+    }
+
+
+def test_rate_of_an_angle_is_not_drawn_beside_the_speed_of_a_propeller():
+    """It was a line at 0, as a propeller turns a hundred times faster."""
+    log = FlightLog('robot', ['thrusters/state'], battery_topics=['thrusters/battery_state'])
+    log.take('thrusters/state', joints(
+        1.0, ['bow', 'azimuth'], velocity=[90.0, 0.5], position=[NAN, 1.0]
+    ))
+    assert log.topics['thrusters/battery_state'].kind == Kind.BATTERY
+    assert panels(page_of(log.signals)) == {
+        'thrusters: speed [rad/s]': ['bow'], 'thrusters: angle [rad]': ['azimuth'],
+        'thrusters: rate of the angle [rad/s]': ['azimuth'],
     }
 
 

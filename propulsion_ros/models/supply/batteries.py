@@ -192,7 +192,11 @@ class Batteries:
         Of the last step, the means over it [V], [A], (..., m); the current is at least 0.
     flags : dict of str to BoolArray
         'low_voltage': the battery gives less than is demanded; 'empty': it gives nothing any more.
+    measured : FloatArray or None
+        Voltages that hold in place of those of the charge, as in a log [V], (..., m).
     """
+
+    measured: FloatArray | None = None
 
     def __init__(self, params: Any, batch: tuple[int, ...] = ()) -> None:
         own: BatteriesParams = params.batteries
@@ -242,6 +246,8 @@ class Batteries:
             Speeds that the voltage allows over those at nominal voltage, (..., n), 1 for what has
             no battery: the step is that of ``trial`` at this ratio.
         """
+        if self.measured is not None:
+            return self._per_actuator(self.measured / self._nominal)
         source = self._source(dt)
 
         def demand(ratio: FloatArray) -> FloatArray:
@@ -380,6 +386,11 @@ class PoweredFamily:
         if self._batteries:
             charge = start.of('charge', self._batteries.starting_charge, 0.0, 1.0)
             self._batteries.reset(indices, charge)
+
+    def measure_supply(self, voltage: FloatArray) -> None:
+        """Take voltages in place of those of the charge [V], (..., m), from now on."""
+        if self._batteries:
+            self._batteries.measured = voltage
 
     def _rest_supply(self) -> None:
         if self._batteries:
