@@ -462,10 +462,14 @@ class Problem:
             for i, key in enumerate(FLOW):
                 if key in recording.measured:
                     flow[:, i] = recording.measured[key].at(middle)
-        voltages = [recording.measured[key].at(middle) for key in (
-            f'{name}{VOLTAGE}' for name in battery_names(self.model)
-        ) if key in recording.measured]
-        voltage = np.stack(voltages, axis=1) if voltages else None
+        supplies = [f'{name}{VOLTAGE}' for name in battery_names(self.model)]
+        absent = [name for name in supplies if name not in recording.measured]
+        if absent and len(absent) < len(supplies):
+            raise SourceError(recording.name, (
+                f'expected the voltages of all batteries or of none, lacks {", ".join(absent)}'
+            ))
+        voltage = None if absent or not supplies else np.stack(
+            [recording.measured[name].at(middle) for name in supplies], axis=1)
         return Ticks(dt, np.stack(columns, axis=1), flow, voltage), middle
 
     def _run(self, changes: Sequence[Mapping[str, Any]]) -> Response:

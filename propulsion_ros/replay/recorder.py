@@ -46,10 +46,10 @@ class Pace:
         self._published_ns = -1
         self._publisher = node.create_publisher(Clock, RECORDED, qos.LOCKSTEP)
 
-    def take(self, reader: str, topic: str, stamp_ns: int) -> None:
-        """Note the stamp of a message that a reader has."""
+    def take(self, reader: str, topic: str, stamp_ns: int, now_ns: int = 0) -> None:
+        """Note the stamp of a message that a reader has, at a time of the clock."""
         newest_ns, key = self.newest_ns, (reader, topic)
-        if key in newest_ns and stamp_ns == 0 and max(newest_ns.values()) > 0:
+        if key in newest_ns and stamp_ns == 0 and now_ns > 0:
             # A topic without stamps cannot be assigned to steps.
             del newest_ns[key]
         elif key in newest_ns:
@@ -252,7 +252,7 @@ class Recorder(Node):
         self._write(Recorded(topic, kind, self._last_ns, bytes(data)), offers)
         if self._pace and (RECORDER, topic) in self._pace.newest_ns:
             seconds, part = struct.unpack('<iI', data[STAMP])
-            self._pace.take(RECORDER, topic, seconds * SECOND + part)
+            self._pace.take(RECORDER, topic, seconds * SECOND + part, self._clock_ns or 0)
 
     def _keep_early(
         self, topic: str, kind: str, offers: Sequence[QoSProfile], data: bytes

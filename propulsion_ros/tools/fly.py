@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from propulsion_ros.graph.family_params import group_of, loop_params_of
+from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import unread_sections
 from propulsion_ros.graph.share import robot_files
 from propulsion_ros.graph.simulation import BODY, Simulation, awaitable_topics, battery_topics
@@ -297,12 +297,10 @@ def _observers(
         executor.add_node(node)
         prefix = f'{node.get_namespace().rstrip("/")}/'
         awaited = [topic.strip('/') for topic in options.wait_for]
-        commands = {f'{group_of(topic.rpartition("/")[0])}/command' for topic in awaited}
         # A body that is faster than this process fills its queues, which then lose messages.
         paced = [(RECORDER, prefix + topic) for topic in (ODOMETRY, *awaited) if options.record]
         # Without a picture the log takes no step.
-        paced += [(_LOG, topic) for topic in (ODOMETRY, *(commands & log.topics.keys()))
-                  if options.picture]
+        paced += [(_LOG, ODOMETRY)] if options.picture else []
         pace = Pace(node, paced)
         node.note_taken = functools.partial(pace.take, _LOG)
         with flight.recorder(write, executor, graph.robot_description, prefix, pace) as wait:

@@ -39,7 +39,7 @@ class RobotScene {
     const extent = Math.max(box.max.x - box.min.x, box.max.y - box.min.y, 0.4 * (box.max.z - box.min.z), 4 * this.size);
     const decade = 10 ** Math.floor(Math.log10(extent / 10));
     this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
-    const cells = 2 * Math.ceil(8 * extent / this.cell);
+    const cells = 2 * Math.ceil(6 * extent / this.cell);
     const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
     const grid = this.squares(this.cell, cells, 0x7c8974, 0.7);

@@ -353,6 +353,21 @@ def test_thrust_at_the_nominal_voltage_is_fitted_with_the_measured_one(
     np.testing.assert_allclose(found, [-40.0, 0.0, 50.0], atol=0.4)
 
 
+def test_voltages_of_some_batteries_alone_are_refused(tmp_path, monkeypatch, capsys):
+    """The first one would count for all."""
+    monkeypatch.chdir(tmp_path)
+    log = sagging(tmp_path)
+    model = (tmp_path / 'sags.urdf').read_text()
+    model = model.replace('<battery name="pack">', '<battery name="spare"><capacity>10</capacity>'
+                          '<open_circuit_voltage>17</open_circuit_voltage>'
+                          '<nominal_voltage>16</nominal_voltage></battery><battery name="pack">')
+    (tmp_path / 'sags.urdf').write_text(model)
+    words = ['identify', log.name, '--model', 'sags.urdf', '--measured', 'wrench', '--fit',
+             'thrusters.esc_curve', '--params-file', 'sags.yaml']
+    assert cli.main(words) == 1
+    assert 'lacks spare.voltage' in capsys.readouterr().err
+
+
 def test_voltage_of_a_battery_that_nothing_draws_from_is_refused(tmp_path):
     columns = Columns({'U (V)': 'main.voltage'}, {}, {})
     with pytest.raises(ConfigError, match='of a battery that the actuators draw from'):
