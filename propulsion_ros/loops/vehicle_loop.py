@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -241,9 +242,12 @@ class VehicleLoop:
         if not self._knows_deployers:
             self._knows_deployers = True
             self._compare_names(message.name)
+        # A servo has no effort: it lets go where it is first turned.
         fired = [
-            name for name, effort in zip(message.name, message.effort, strict=False)
-            if effort > 0.0 and name in self._body.parachutes.names
+            name for name, effort, angle
+            in zip_longest(message.name, message.effort, message.position, fillvalue=np.nan)
+            if (effort > 0.0 or (np.isnan(effort) and np.isfinite(angle)))
+            and name in self._body.parachutes.names
         ]
         stamp_ns = stamp_to_ns(message.header.stamp)
         if self._replies.is_back(self._params.deployer_topic, stamp_ns, self.time_ns):
