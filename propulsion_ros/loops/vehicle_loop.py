@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
-from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.decoders import fired_by, msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep, Replies
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
@@ -242,13 +241,7 @@ class VehicleLoop:
         if not self._knows_deployers:
             self._knows_deployers = True
             self._compare_names(message.name)
-        # A servo has no effort: it lets go where it is first turned.
-        fired = [
-            name for name, effort, angle
-            in zip_longest(message.name, message.effort, message.position, fillvalue=np.nan)
-            if (effort > 0.0 or (np.isnan(effort) and np.isfinite(angle)))
-            and name in self._body.parachutes.names
-        ]
+        fired = [name for name in fired_by(message) if name in self._body.parachutes.names]
         stamp_ns = stamp_to_ns(message.header.stamp)
         if self._replies.is_back(self._params.deployer_topic, stamp_ns, self.time_ns):
             self._host.log('info', f'{self._params.deployer_topic}: publishes again')
