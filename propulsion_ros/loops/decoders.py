@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -203,3 +204,12 @@ def msg_to_inertia(message: Any) -> tuple[float, FloatArray, FloatArray]:
 def _check_frame(message: Any, frame: str) -> None:
     if message.header.frame_id not in ('', frame):
         raise CommandError(f'expected the frame {frame!r}, got {message.header.frame_id!r}')
+
+
+def fired_by(message: Any) -> list[str]:
+    """Return the deployers that a JointState fires: pyros that are on, servos that were turned."""
+    return [
+        str(name) for name, effort, angle
+        in zip_longest(message.name, message.effort, message.position, fillvalue=math.nan)
+        if effort > 0.0 or (math.isnan(effort) and math.isfinite(angle))
+    ]

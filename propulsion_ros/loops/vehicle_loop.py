@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.flight.pyros.deployers import PERIOD_NS
-from propulsion_ros.loops.decoders import msg_to_inertia, msg_to_wrench, stamp_to_ns
+from propulsion_ros.loops.decoders import fired_by, msg_to_inertia, msg_to_wrench, stamp_to_ns
 from propulsion_ros.loops.lockstep import Lockstep, Replies
 from propulsion_ros.loops.payloads import ImuRow, JointRow, Kind, MassRow, OdometryRow, PressureRow
 from propulsion_ros.loops.ports import OK, WARN, Health, Host, Outlet, Port, Request, Timer
@@ -241,10 +241,7 @@ class VehicleLoop:
         if not self._knows_deployers:
             self._knows_deployers = True
             self._compare_names(message.name)
-        fired = [
-            name for name, effort in zip(message.name, message.effort, strict=False)
-            if effort > 0.0 and name in self._body.parachutes.names
-        ]
+        fired = [name for name in fired_by(message) if name in self._body.parachutes.names]
         stamp_ns = stamp_to_ns(message.header.stamp)
         if self._replies.is_back(self._params.deployer_topic, stamp_ns, self.time_ns):
             self._host.log('info', f'{self._params.deployer_topic}: publishes again')

@@ -37,7 +37,7 @@ class VehicleParams:
         (), doc='actuator states that ~/joint_states joins', kind=str, shape=('*',)
     )
     deployer_topic: str = quantity(
-        '', doc='JointState whose efforts free the parachutes', kind=str
+        '', doc='JointState whose efforts, or angles of servos, free the parachutes', kind=str
     )
     wait_for_subscribers: tuple[str, ...] = quantity(
         ('clock',), kind=str, shape=('*',), choices=('clock', 'odometry', 'imu', 'pressure'),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
+from propulsion_ros.loops.decoders import fired_by
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.models.common.rotation import Vector, rotate, rows_of, rpy_of, unit
@@ -196,9 +197,8 @@ def _read_joint_states(signals: Signals, topic: str, time: float, message: Any) 
 
 
 def _read_deployers(signals: Signals, topic: str, time: float, message: Any) -> None:
-    for name, effort in zip(message.name, message.effort.tolist(), strict=False):
-        if effort > 0.0:
-            signals.flight.fired.setdefault(name, time)
+    for name in fired_by(message):
+        signals.flight.fired.setdefault(name, time)
 
 
 def _read_description(signals: Signals, topic: str, time: float, message: Any) -> None:

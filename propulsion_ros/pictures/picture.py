@@ -319,13 +319,17 @@ def _name_phases(axis: Any, phases: Iterable[Span], y: float) -> None:
     """Write the names of phases at a height (0 to 1) of an axis if there is room for them."""
     low, high = axis.get_xlim()
     for span in phases:
-        share = (min(span.end, high) - max(span.begin, low)) / (high - low)
-        if share > 0.05:
-            axis.text(
-                (max(span.begin, low) + min(span.end, high)) / 2, y, span.name, ha='center',
-                va='center', fontsize=10 if share > 0.08 else 7,
-                transform=axis.get_xaxis_transform(),
-            )
+        begin, end = max(span.begin, low), min(span.end, high)
+        text = axis.text(
+            (begin + end) / 2, y, span.name, ha='center', va='center',
+            transform=axis.get_xaxis_transform(),
+        )
+        for size in (10, 7):
+            text.set_fontsize(size)
+            if text.get_window_extent().width <= (end - begin) / (high - low) * axis.bbox.width:
+                break
+        else:
+            text.remove()
 
 
 def _draw_marks(axis: Any, marks: Iterable[Mark], has_names: bool = True) -> None:

@@ -55,6 +55,8 @@ class Choice:
     """Node names; empty for all."""
     namespace: str = ''
     """Namespace of all nodes."""
+    more: Sequence[Path] = ()
+    """Parameter files whose values win over those of ``config``, the last one's over all."""
 
 
 @dataclass(frozen=True)
@@ -104,21 +106,23 @@ class Robot:
         # always replayed so, and their outputs must not change.
         self.bus = Bus(self._take, inputs.topics, depth_first=not inputs.is_bare)
         self.place = ''
-        given = ParameterFile(choice.config)
-        files, specs = _specs(choice, given, inputs)
+        self._given = [ParameterFile(path) for path in (choice.config, *choice.more)]
+        shipped, specs = _specs(choice, self._given[0], inputs)
         names = [spec.name for spec in specs]
         for name in choice.only:
             if name not in names:
                 hint = known_hint(name, names, 'found')
                 raise SourceError(printable(choice.config), f'no node {name!r}{hint}')
         self.hosts = [
-            self._run(spec, files) for spec in specs if not choice.only or spec.name in choice.only
+            self._run(spec, shipped) for spec in specs
+            if not choice.only or spec.name in choice.only
         ]
-        given.check_names(names, choice.namespace)
+        for file in self._given:
+            file.check_names(names, choice.namespace)
 
-    def _run(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> LoopHost:
+    def _run(self, spec: NodeSpec, shipped: Sequence[ParameterFile]) -> LoopHost:
         """Make the loop of a node and start it."""
-        choice, values = self._choice, self._parameters(spec, files)
+        choice, values = self._choice, self._parameters(spec, shipped)
         host = LoopHost(
             spec.name, choice.namespace, self.bus, spec.remappings,
             bool(values.get('use_sim_time')), self.warn,
@@ -129,19 +133,20 @@ class Robot:
             host.run(LOOPS[spec.executable](parameters, host))
         return host
 
-    def _parameters(self, spec: NodeSpec, files: Sequence[ParameterFile]) -> dict[str, Any]:
+    def _parameters(self, spec: NodeSpec, shipped: Sequence[ParameterFile]) -> dict[str, Any]:
         """Return the parameters of a node: as the replay sets them, else as the files do."""
         namespace = self._choice.namespace or '/'
-        own, fixed = files[-1].of(spec.name, namespace), dict(spec.parameters)
+        own = [file.of(spec.name, namespace) for file in self._given]
+        fixed = dict(spec.parameters)
         if CLOCK_TOPIC in self._inputs.topics:
             fixed['use_sim_time'] = True
             # A recorded clock may step nodes as the live one did.
-            if self._inputs.is_table or 'step_on' in own:
+            if self._inputs.is_table or any('step_on' in each for each in own):
                 fixed.pop('step_on', None)
         if self._inputs.is_table and spec.executable != 'flight_state_node':
             fixed.pop('replay', None)
-        for file in reversed(files):
-            fixed = {**file.of(spec.name, namespace), **fixed}
+        for values in (*reversed(own), *(file.of(spec.name, namespace) for file in shipped)):
+            fixed = {**values, **fixed}
         return {**spec.defaults, **fixed}
 
     @property
@@ -259,14 +264,14 @@ class _Parameters(GivenParameters):
 def _specs(
     choice: Choice, given: ParameterFile, inputs: Inputs
 ) -> tuple[list[ParameterFile], list[NodeSpec]]:
-    """Return the parameter files, of which later ones win, and the nodes."""
-    body = Simulation(params_files=(choice.config,), namespace=choice.namespace)
+    """Return the parameter files that come with the package, and the nodes."""
+    body = Simulation(params_files=(choice.config, *choice.more), namespace=choice.namespace)
     if choice.vehicle:
         graph = vehicle_graph(
             choice.vehicle, model=choice.model or '', replay=True, simulation=body
         )
         shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
-        return [*shipped, given], _joined(choice, inputs, graph.nodes)
+        return shipped, _joined(choice, inputs, graph.nodes)
     description, specs = '', []
     if choice.model:
         is_simulated = _of_body(choice, 'odometry') in inputs.topics
@@ -284,7 +289,7 @@ def _specs(
         )
     # Nodes that take the state of others as their command come after those.
     specs.sort(key=lambda spec: '~/command' in spec.remappings)
-    return [given], _joined(choice, inputs, specs)
+    return [], _joined(choice, inputs, specs)
 
 
 def _of_body(choice: Choice, topic: str) -> str:

@@ -162,8 +162,8 @@ class BagSource(BagReader):
         late = {topic: ns - first_ns for topic, ns in stamps.items()
                 if ns - first_ns > _LATE_NS and topic not in robot.requests}
         if late:
-            later = ', '.join(f'{topic} by {ns * 1e-9:.3f} s' for topic, ns in late.items())
-            yield f'begins later than the first message: {later}; before it is missing'
+            later = ', '.join(f'{topic} for {ns * 1e-9:.3f} s' for topic, ns in late.items())
+            yield f'has at first nothing of {later}; anything sent then is missing'
 
     def _first_stamps(self, robot: Robot, topics: Collection[str]) -> dict[str, int | None]:
         """Return the stamp of the first message of each topic that has one [ns].

@@ -54,6 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--node', action='append', metavar='NAME',
         help='run only this node of the file (repeat for several)',
     )
+    parser.add_argument(
+        '--params-file', type=Path, action='append', default=[], metavar='YAML',
+        help='parameter file whose values win over those of CONFIG; may be repeated',
+    )
     parser.add_argument('--namespace', default='', help='namespace of the nodes in a bag')
     parser.add_argument(
         '--keep-inputs', action='store_true', help='also write the input messages into the new bag'
@@ -62,7 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay a file; return the exit code."""
-    choice = Choice(args.config, args.vehicle, args.model, args.node or (), args.namespace)
+    choice = Choice(
+        args.config, args.vehicle, args.model, args.node or (), args.namespace, args.params_file
+    )
     if args.inputs == bool(args.output):
         return fail('replay', 'expected either OUTPUT or --inputs')
     try:
@@ -99,7 +105,7 @@ def replay(
         raise SourceError('--keep-inputs', 'expected to read a bag and to write one')
     if not is_bag(target):
         # A result may replace its input.
-        require_target(target, choice.config, choice.model)
+        require_target(target, choice.config, choice.model, *choice.more)
     with ExitStack() as stack:
         is_bare = not (choice.vehicle or is_bag(source) or is_bag(target))
         given = (

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fake_host import MS, FakeHost, message, wrench_message, xyz
+from fake_host import MS, FakeHost, joints, message, wrench_message, xyz
 from propulsion_ros.loops.lockstep import Lockstep
 from propulsion_ros.loops.vehicle_loop import VehicleLoop
 from propulsion_ros.loops.vehicle_params import VehicleParams
@@ -227,7 +227,7 @@ def test_a_strong_wrench_in_air_is_followed():
 
 
 def fired(tick, effort=1.0):
-    return message(tick * STEP, name=['main'], effort=[effort])
+    return joints(tick * STEP, ['main'], effort=[effort])
 
 
 PARACHUTE = {
@@ -282,6 +282,20 @@ def test_parachute_that_no_deployer_frees_is_named(names, lines):
         vehicle.host.deliver('pyros', message)
         vehicle.push_all(tick)
     assert vehicle.host.said('warn') == lines
+
+
+@pytest.mark.parametrize(('effort', 'angle', 'opens'), [
+    pytest.param(np.nan, 1.57, True, id='turned'),
+    pytest.param(np.nan, np.nan, False, id='not turned yet'),
+    pytest.param(0.0, 0.0, False, id='a pyro that has an angle'),
+])
+def test_servo_frees_a_parachute_where_it_is_turned(effort, angle, opens):
+    """Its canopy never opened, though events and `check` had it open."""
+    vehicle = Vehicle(**PARACHUTE).begin()
+    for tick in range(20):
+        vehicle.host.deliver('pyros', joints(tick * STEP, ['main'], [angle], effort=[effort]))
+        vehicle.push_all(tick)
+    assert any('main was fired' in line for line in vehicle.host.said('info')) is opens
 
 
 def test_pyro_that_fired_long_ago_frees_nothing():

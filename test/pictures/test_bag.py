@@ -480,3 +480,12 @@ def test_a_bag_without_our_topics_says_what_it_has(bag, namespace):
     path = bag(('/chatter', String(data='hello')))
     with pytest.raises(SourceError, match=r'expected a topic such as .*fit, got /chatter'):
         signals_of_bag(path, namespace)
+
+
+def test_a_servo_fires_where_it_is_turned_first(bag):
+    names = ['drogue', 'main']
+    fired = signals_of_bag(bag(
+        ('/flight_state/deployers', joints(1.0, names, position=[NAN, NAN], effort=[1.0, NAN])),
+        ('/flight_state/deployers', joints(2.0, names, position=[NAN, 1.5], effort=[0.0, NAN])),
+    )).flight.fired
+    assert fired == {'drogue': 1.0, 'main': 2.0}

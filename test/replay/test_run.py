@@ -162,6 +162,22 @@ def test_every_way_gives_the_same_numbers(config, request, tmp_path, source, tar
     assert [stamps, *numbers] == [*read_ticks(tmp_path / target)]
 
 
+def test_values_of_further_files_win_in_their_order(config, tmp_path, table):
+    """Of a flight with two files one was replayed, and every number was another."""
+    files = [tmp_path / f'{name}.yaml' for name in ('whole', 'first', 'second')]
+    values = ROTORS.replace('0.05', '0.2').replace('[5.0, 5.0]', '[9.0, 9.0]')
+    for file, text in zip(files, [
+        values,
+        'rotors:\n  ros__parameters: {max_thrust: [7.0, 7.0], time_constant_up: 0.2}\n',
+        'rotors:\n  ros__parameters: {max_thrust: [9.0, 9.0]}\n',
+    ], strict=True):
+        file.write_text(text)
+    assert replay(files[0], table, tmp_path / 'one.csv') == 0
+    more = ['--params-file', files[1], '--params-file', files[2]]
+    assert replay(config, table, tmp_path / 'three.csv', *more) == 0
+    assert (tmp_path / 'three.csv').read_bytes() == (tmp_path / 'one.csv').read_bytes()
+
+
 def test_late_and_refused_messages_are_counted(config, tmp_path, capsys):
     messages = [
         recorded('/rotors/command', 0, effort(['a'], [1.0], 1_000_000_000)),
@@ -371,7 +387,7 @@ def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_
     assert 'nothing is in it' not in printed
     assert 'it begins at' not in printed
     # That nobody called before is no gap.
-    assert 'begins later' not in printed
+    assert 'has at first nothing' not in printed
 
 
 def test_input_that_begins_behind_the_clock_is_no_bag_from_its_middle_on(tmp_path, capsys):
@@ -380,7 +396,7 @@ def test_input_that_begins_behind_the_clock_is_no_bag_from_its_middle_on(tmp_pat
     assert replay(path, bag, tmp_path / 'out.mcap') == 0
     printed = capsys.readouterr().err
     assert 'it begins at' not in printed
-    assert 'than the first message: /flight_state/odometry by 1.000 s; before it is' in printed
+    assert 'has at first nothing of /flight_state/odometry for 1.000 s; anything sent' in printed
 
 
 def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):

@@ -534,3 +534,18 @@ def test_names_of_events_do_not_overlap(figure_of, times, size):
     assert len(boxes) == len(times)
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     assert all(axis.get_window_extent().contains(box.x0, box.y0) for box in boxes)
+
+
+def test_names_of_short_phases_do_not_overlap(figure_of):
+    made = fitted_flight()
+    made.add(Channel('', 'altitude', 'log'), 48.0, 0.0)
+    made.flight.phases[:] = [
+        Mark(0.0, 'preflight'), Mark(2.5, 'launch'), Mark(5.0, 'flight'), Mark(12.0, 'recovery'),
+    ]
+    figure = figure_of(page_of(made))
+    figure.canvas.draw()
+    names = ('preflight', 'launch', 'flight', 'recovery')
+    texts = [text for text in figure.axes[0].texts if text.get_text() in names]
+    boxes = [text.get_window_extent() for text in texts]
+    assert texts[-1].get_text() == 'recovery'
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))

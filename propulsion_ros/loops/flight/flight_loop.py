@@ -394,6 +394,13 @@ class FlightLoop:
         if report.notice:
             self._host.log('warn', report.notice)
         self._announce(is_resumed=report.is_resumed)
+        # Only here: sensors are read ahead of a sample, a recorded request acts at one. While a
+        # recorded flight waits, its estimator has begun in the air.
+        if self._estimation is not None and not self._state.is_resuming:
+            self._estimation.set_stage(
+                stage_of(self._state.phase, self._state.subphase),
+                is_armed=self._state.phase.is_armed, may_repeat=self._state.repeats_height,
+            )
         self._record.settle(is_resumed=report.is_resumed)
         self._firings.add(report, self._actuation.plan(report))
         self._outputs.publish_fit(self._state, report, previous_ns)
@@ -441,12 +448,6 @@ class FlightLoop:
             self._requests.drop_waiting(self._phase.value)
             why = f'the phase became {self._phase.value}'
             (self._firings.drop_ignitions if self._phase.is_armed else self._firings.cancel)(why)
-        # While a recorded flight waits, its estimator has begun in the air.
-        if self._estimation is not None and not self._state.is_resuming:
-            self._estimation.set_stage(
-                stage_of(self._state.phase, self._state.subphase),
-                is_armed=self._state.phase.is_armed, may_repeat=self._state.repeats_height,
-            )
         self._outputs.announce(self._state, self._report, self._time.stamp_ns, self._estimate)
 
     def health(self) -> Iterable[Health]:

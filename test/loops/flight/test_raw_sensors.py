@@ -2,7 +2,7 @@
 """A flight computer on raw sensors of a flight whose truth is known."""
 import numpy as np
 import pytest
-from flight_computer import CONFIG, Computer, xyz
+from flight_computer import CONFIG, Computer, ask, xyz
 from rocket_truth import PAD_TIME, SITE, fly, pressure_of, turn
 from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.part('flights')
 class Flight:
     """One simulated flight into the sensors of a computer, sample by sample."""
 
-    def __init__(self, is_simulated=True):
+    def __init__(self, is_simulated=True, **settings):
         self.truth = fly(7, 1, rate=float(RATE), duration=13.0)
         rng = np.random.default_rng(8)
         self.stamp_ns = START + np.array(self.truth.stamp_ns)
@@ -29,6 +29,7 @@ class Flight:
         self.computer = Computer('sensors', is_simulated=is_simulated, **{
             'config_file': CONFIG, 'estimator.site_altitude': SITE[2],
             'flight.max_ascent_time': 30.0, 'required_checks': ['altitude', 'estimator'],
+            **settings,
         })
 
     def send(self, k, imu=True):
@@ -42,11 +43,11 @@ class Flight:
                 linear_acceleration=xyz(*self.force[k].tolist()),
             ))
 
-    def fly(self, end=np.inf):
-        """Launch after a second on the pad, and fly until a time after liftoff; return self."""
+    def fly(self, end=np.inf, armed=1.0):
+        """Launch after a time on the pad [s], and fly until one after liftoff; return self."""
         times = (self.stamp_ns - START) * 1e-9 - PAD_TIME
         for k in range(np.searchsorted(times, end, side='right')):
-            if k == RATE:
+            if k == armed * RATE:
                 self.computer.command('launch')
             self.send(k)
             self.computer.wait(1.0 / RATE)
@@ -84,6 +85,15 @@ def test_odometry_holds_the_truth_within_its_covariance():
     assert abs(world[2] - flight.truth.velocity[k, 0, 2]) < 3.0
     np.testing.assert_allclose(twist, twist.T, rtol=1e-9)
     assert np.linalg.eigvalsh(twist[:3, :3]).min() > 0.0
+
+
+def test_replay_estimates_what_a_computer_armed_between_two_samples_did():
+    live, replayed = Flight().fly(end=0.0, armed=1.5), Flight(replay=True)
+    armed_ns, _ = live.computer.host.of('~/requests')[-1]
+    ask(replayed.computer, 'launch', armed_ns)
+    replayed.fly(end=0.0, armed=np.inf)
+    rows, recorded = (flight.computer.values('~/odometry') for flight in (replayed, live))
+    assert [row.position for row in rows] == [row.position for row in recorded]
 
 
 def test_launch_waits_for_the_estimator():
