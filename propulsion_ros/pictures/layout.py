@@ -28,8 +28,8 @@ _SMALL = 1e-6  # lengths that count as 0
 _FACING = 0.9  # cosine of thrust and line of sight above which a dot or cross is drawn
 _FEW = 6  # most numbers in one text
 _LISTED = 30  # most names in the list
-_ARC = Curve.arc(-210.0, 120.0)
-_RING = Curve(
+_ARC: Any = Curve.arc(-210.0, 120.0)
+_RING: Any = Curve(
     np.vstack([_ARC.vertices, [[-0.24, 1.32], [-0.5, 0.87], [0.02, 0.86]]]),
     np.append(_ARC.codes, [Curve.MOVETO, Curve.LINETO, Curve.LINETO]),
 )

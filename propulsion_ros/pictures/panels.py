@@ -292,7 +292,8 @@ def _panels(
             heading = _heading(source, quantity, channels, rows)
             if source in estimates:
                 heading = heading.replace(': applied ', ': estimated ')
-            yield Panel(heading, tuple(traces))
+            dashed = 'target' if quantity in OF_MOTION else COMMAND
+            yield Panel(heading, tuple(traces), dashed=dashed)
 
 
 def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -437,13 +438,14 @@ def _flight_panels(signals: Signals, cut: Cut, fits: Sequence[Fit]) -> tuple[Pan
         [mark for mark in map(cut.mark, flight.detections) if cut.has(mark.time)],
         cut.points(flight.vertices),
     )
+    bands = _health_spans([cut.mark(mark) for mark in flight.health], cut.end)
+    # The detector itself does not believe what it predicts in a band.
+    times -= {time for time in times if any(band.begin <= time < band.end for band in bands)}
     predictions = cut.points(
         (time, altitude) for made, time, altitude in flight.predictions
         if made - cut.origin in times and time > made
     )
-    ahead, bands = max(_AHEAD * length, 2.0), _health_spans(
-        [cut.mark(mark) for mark in flight.health], cut.end
-    )
+    ahead = max(_AHEAD * length, 2.0)
     traces = (
         *(_parabola(fit, ahead) for fit in chosen), *altitudes,
         *_points('apogee predicted', PREDICTED, predictions), *panel.of(FOUND),

@@ -110,7 +110,8 @@ def fitted_flight(source='detected'):
         height, speed = 10.0 * t - 5.0 * t**2, 10.0 - 10.0 * t
         made.add(Channel('', 'altitude', 'log'), t, height)
         made.flight.fits.append(Fit(t, height, speed, -10.0))
-        made.flight.predictions.append((t, 1.0, 5.0))
+        # What is predicted during a lockout is not drawn.
+        made.flight.predictions.append((t, 1.0, 5.0) if t >= 0.5 else (t, 1.4, 2.0))
     made.flight.phases.append(Mark(0.0, 'flight'))
     made.flight.health += [Mark(0.0, 'lockout'), Mark(0.5, 'ok')]
     made.flight.detections.append(Mark(1.5, source))
