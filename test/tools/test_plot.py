@@ -131,6 +131,15 @@ def figure_of():
     plt.close('all')
 
 
+def test_large_numbers_have_a_prefix_of_their_unit(figure_of):
+    made = Signals('tank')
+    for t in range(3):
+        made.add(Channel('jets', 'pressure', 'gas'), float(t), 1e7 - 1e5 * t)
+    (axis,) = figure_of(page_of(made)).axes
+    axis.figure.canvas.draw()
+    assert all(text.get_text().endswith(' M') for text in axis.get_yticklabels())
+
+
 def test_the_altitude_says_what_the_flight_logic_made_of_it(figure_of):
     figure = figure_of(page_of(fitted_flight()))
     axis = figure.axes[0]
