@@ -131,6 +131,16 @@ def figure_of():
     plt.close('all')
 
 
+def test_an_angle_that_goes_on_beyond_half_a_turn_has_a_gap():
+    made = Signals('roll')
+    for t, angle in enumerate((170.0, 179.0, -175.0)):
+        made.add(Channel('vehicle', 'attitude', 'roll'), float(t), angle)
+        made.add(Channel('vehicle', 'turn_rate', 'x'), float(t), angle)
+    attitude, rate = (panel.traces[0].y.tolist() for panel in page_of(made).panels)
+    assert attitude == pytest.approx([170.0, 179.0, np.nan, -175.0], nan_ok=True)
+    assert rate == [170.0, 179.0, -175.0]
+
+
 def test_large_numbers_have_a_prefix_of_their_unit(figure_of):
     made = Signals('tank')
     for t in range(3):
