@@ -41,12 +41,18 @@ def main() -> int:
     )
     parser.add_argument('--picture', type=Path, metavar='FILE', help='draw the ratios here')
     parser.add_argument(
+        '--redraw', type=Path, metavar='JSON', help='measure nothing, and draw the numbers of a run'
+    )
+    parser.add_argument(
         '--page', type=Path, metavar='FILE', help=f'write tables between {BEGIN} and {END} here'
     )
     options = parser.parse_args()
     unknown = set(options.sections) - set(SECTIONS)
     if unknown:
         parser.error(f'unknown section {min(unknown)!r}, known: {", ".join(SECTIONS)}')
+    if options.redraw:
+        _draw(options.picture, _kept(options.redraw))
+        return 0
     machine = {'date': date.today().isoformat(), **describe()}
     print('\n'.join(f'{key}: {value}' for key, value in machine.items()))
     kept = _kept(options.json) if options.json and options.sections else {}

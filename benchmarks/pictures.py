@@ -32,6 +32,7 @@ from matplotlib import pyplot as plt
 
 _DT = 0.002
 _STILL = BodyState()
+_SHORT = 28  # letters from which on a name in a legend has a line of its own
 
 
 def boosters(axes: Any) -> None:
@@ -58,8 +59,8 @@ def boosters(axes: Any) -> None:
     axes[0].plot(times, thrust[:, 0], label='throttled')
     axes[0].plot(times, thrust[:, 1], label='solid, lit at 0.4 s')
     axes[0].set_ylabel('thrust [N]')
-    axes[1].plot(times, [tilt for _, tilt in demands], 'k:', label='gimbal demand [rad]')
-    axes[1].plot(times, [output.position[2] for output in outputs], label='gimbal angle [rad]')
+    axes[1].plot(times, [tilt for _, tilt in demands], 'k:', label='gimbal demand')
+    axes[1].plot(times, [output.position[2] for output in outputs], label='gimbal angle')
     axes[1].set_ylabel('gimbal [rad]')
     # What has another unit has an axis of its own.
     share = axes[1].twinx()
@@ -88,8 +89,6 @@ def rotors(axes: Any) -> None:
         ]
         axes[0].plot(times, [output.applied[0] for output in outputs], label=label)
         axes[1].plot(times, [output.velocity[0] for output in outputs], label=label)
-    axes[0].set_title('Thrust after a step up', loc='left', fontsize=10)
-    axes[1].set_title('Rotor speed after the same step', loc='left', fontsize=10)
     for axis, label in zip(axes, ('thrust [N]', 'rotor speed [rad/s]'), strict=True):
         axis.set_ylabel(label)
         axis.set_xlabel('time after the step [s]')
@@ -289,7 +288,7 @@ def jets(axes: Any) -> None:
         ).applied[0] for demand in asked]
         axes[0].plot(times, np.array(thrust) - 1.2 * (i + 1), label=modulation, lw=1.0)
     axes[0].set_ylabel('thrust [N], one below the other')
-    axes[0].set_yticks([0.0, 1.0])
+    axes[0].set_yticks([0.0, 1.0, -1.2, -0.2, -2.4, -1.4], ['0', '1'] * 3)
     kinds: dict[str, dict[str, Any]] = {
         'gas, isothermal': {'propellant': 'gas'},
         'gas, no heat gets in': {'propellant': 'gas', 'polytropic_exponent': 1.4},
@@ -333,13 +332,12 @@ def rotor_air(axes: Any) -> None:
     axes[0].plot(speeds, climb - still, label='thrust gained, climbing')
     axes[0].plot(speeds, -10.0 * forward[:, 4], label='nose-up moment, flying forward')
     axes[0].set_ylabel('force [N], moment [0.1 N m]')
-    axes[0].set_ylim(-6.0, 11.5)
     axes[0].set_xlabel('speed through the air [m/s]')
     heights = np.linspace(0.02, 0.6, 80)
     up = np.array([0.0, 0.0, 1.0])
     gain = [wrench(height=np.array(z), up=up)[2] / still for z in heights]
     axes[1].plot(heights, gain, label='rotors with a radius of 0.1 m')
-    axes[1].set_ylabel('thrust over that far from the ground')
+    axes[1].set_ylabel('thrust over that far up')
     axes[1].set_xlabel('height of the rotors [m]')
 
 
@@ -356,7 +354,6 @@ def nozzle_and_grains(axes: Any) -> None:
         ]
         axes[0].plot(heights / 1000.0, thrust, label=f'exit area {area:g} m²')
     axes[0].set_ylabel('thrust [N]')
-    axes[0].set_ylim(4900.0, 6600.0)
     axes[0].set_xlabel('height [km]')
     tanks: Any = Tanks(TanksParams(
         names=['grains'], capacity=3.0, grain_outer_radius=0.033, grain_inner_radius=0.015,
@@ -398,7 +395,6 @@ def four_quadrant(axes: Any) -> None:
     axes[0].set_xticks(range(-180, 181, 90))
     axes[0].set_xlabel('advance angle [degrees], 0: ahead at rest in the water')
     axes[0].set_ylabel('coefficient')
-    axes[0].set_ylim(-1.5, 2.4)
     heights = np.linspace(-0.1, 0.05, 100)
     turns, up = Command(velocity=[150.0]), np.array([0.0, 0.0, 1.0])
     thrust = [
@@ -415,8 +411,8 @@ def servo(axes: Any) -> None:
     second = {'natural_frequency': 50.0, 'damping_ratio': 0.6}
     kinds: dict[str, dict[str, float]] = {
         'first order': {'time_constant': 0.03}, 'second order': second,
-        'with rate_limit 2': {**second, 'rate_limit': 2.0},
-        'with acceleration_limit 100 too': {
+        'rate_limit 2': {**second, 'rate_limit': 2.0},
+        'acceleration_limit 100 too': {
             **second, 'rate_limit': 2.0, 'acceleration_limit': 100.0
         },
     }
@@ -439,6 +435,7 @@ def servo(axes: Any) -> None:
         joint = angles(demand, backlash=backlash)
         axes[1].plot(demand, joint, label=f'backlash {backlash:g} rad')
     axes[1].set_xlabel('demanded angle [rad]')
+    axes[1].locator_params(axis='x', nbins=5)
     axes[1].set_ylabel('angle [rad]')
 
 
@@ -511,12 +508,15 @@ PICTURES: dict[str, Callable[[Any], None]] = {
 def main(folder: Path) -> None:
     """Write all pictures."""
     for name, draw in PICTURES.items():
-        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.2), layout='constrained')
+        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), layout='constrained')
         draw(axes)
         for axis in axes:
             axis.set_xlabel(axis.get_xlabel() or 'time [s]')
             axis.grid(alpha=0.3)
-            axis.legend(fontsize=7)
+            # Above, where they cover no line.
+            is_short = max(map(len, axis.get_legend_handles_labels()[1])) < _SHORT
+            axis.legend(fontsize=8, frameon=False, ncols=1 + is_short, loc='lower left',
+                        bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0)
         path = folder / f'{name}.png'
         figure.savefig(path, dpi=80, metadata={'Software': None})
         plt.close(figure)

@@ -13,6 +13,7 @@ from benchmarks.rows import Row
 
 mpl.use('Agg')
 from matplotlib import pyplot as plt
+from matplotlib.ticker import EngFormatter
 
 _SIZE = (15.0, 8.5)
 """Of the picture [inches], at 110 dots each."""
@@ -34,6 +35,8 @@ def draw(path: Path, sections: Mapping[str, Sequence[Row]]) -> None:
     steps = left.subplots()
     _draw_ratios(steps, sections.get('steps', ()), 'Steps: our time over that of the original')
     steps.set_xscale('log')
+    steps.set_xticks([0.05, 0.1, 0.2, 0.5, 1.0, 2.0], ['0.05', '0.1', '0.2', '0.5', '1', '2'])
+    steps.tick_params(axis='x', which='minor', bottom=False)
     nodes = [row for row in sections.get('nodes', ()) if row.work.endswith('CPU')]
     _draw_ratios(upper, nodes, 'Nodes: our CPU time of a message over that of a bare one')
     _draw_rates(lower, sections.get('batches', ()))
@@ -54,7 +57,8 @@ def _draw_ratios(axes: Any, rows: Sequence[Row], title: str) -> None:
     axes.set_yticks(range(len(works)), names, fontsize=8)
     axes.set_ylim(len(works) - 0.4, -0.6)
     axes.axvline(1.0, color='black', linewidth=0.8)
-    axes.grid(which='both', alpha=0.3)
+    axes.grid(alpha=0.4)
+    axes.set_xlabel('ratio; ours is cheaper on the left of 1')
     axes.set_title(title, loc='right', fontsize=10)
     if shown:
         axes.legend(fontsize=8)
@@ -70,14 +74,18 @@ def _draw_rates(axes: Any, rows: Sequence[Row]) -> None:
         curves.setdefault(work, {})[int(size)] = row.ours
         if row.other is not None:
             curves.setdefault(row.beside, {})[int(size)] = row.other
+    # In the order in which they end, from above, as the legend is beside the ends.
+    curves = dict(sorted(curves.items(), key=lambda item: -list(item[1].values())[-1]))
     ours = {row.work.rpartition(': ')[0] for row in rows}
     for name, curve in curves.items():
         style = '.-' if name in ours else 'x--'
         axes.plot(list(curve), [1e6 * rate for rate in curve.values()], style, label=name)
     axes.set_xscale('log')
     axes.set_yscale('log')
-    axes.grid(alpha=0.3)
-    axes.set_xlabel('environments')
+    for side in (axes.xaxis, axes.yaxis):
+        side.set_major_formatter(EngFormatter(sep=' '))
+    axes.grid(alpha=0.4)
+    axes.set_xlabel('environments in one call')
     axes.set_title('Steps of environments a second, one core', loc='left', fontsize=10)
     if curves:
         axes.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.demos.pilot import Command, Pilot, Recording
-from propulsion_ros.drawing.figure import Page
+from propulsion_ros.drawing.figure import COMMAND, Page
 from propulsion_ros.graph.simulation import BODY
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.bag import Sorter, add_motion, readings_of
-from propulsion_ros.pictures.signals import Placed
+from propulsion_ros.pictures.signals import Channel, Placed, Signals
 from propulsion_ros.settings.quantity import BoolArray, FloatArray
 
 Row = tuple[str, str, str]
@@ -43,6 +43,15 @@ class Demo:
     """``table(summary, recording)`` returns these numbers as rows of text."""
     page: Callable[[Summary, Recording], Page]
     """``page(summary, recording)`` returns the page of the picture."""
+    targets: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Column of the series ``target`` by quantity and name of the body's motion; angles in rad."""
+
+    def add_targets(self, signals: Signals, recording: Recording) -> None:
+        """Add the targets of a flight beside the motion of its body."""
+        for (quantity, name), column in self.targets.items():
+            scale = 180.0 / np.pi if quantity == 'attitude' else 1.0
+            for time, value in recording.series('target')[:, (0, column)].tolist():
+                signals.add(Channel(BODY, quantity, name, COMMAND), time, scale * value)
 
 
 def demo_of(vehicle: str) -> Demo:

@@ -209,5 +209,7 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-DEMO = Demo(QuadrotorPilot, _summarise, _table, _page)
+DEMO = Demo(QuadrotorPilot, _summarise, _table, _page, {
+    ('place', 'x'): 1, ('place', 'y'): 2, ('place', 'z'): 3, ('attitude', 'yaw'): 4,
+})
 """A flight with take-off, hover, and three steps."""

@@ -266,5 +266,5 @@ def _page(summary: Summary, recording: Recording) -> Page:
     )
 
 
-DEMO = Demo(RovPilot, _summarise, _table, _page)
+DEMO = Demo(RovPilot, _summarise, _table, _page, {('place', 'z'): 1, ('attitude', 'yaw'): 2})
 """A dive, a turn, a rise, and a thruster that fails."""

@@ -34,7 +34,7 @@ from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray, flatten
 from propulsion_ros.urdf.block import ActuatorSpec
 from propulsion_ros.urdf.reader import angles_of_urdf, masses_from_urdf
-from propulsion_ros.urdf.visuals import corners_of_urdf
+from propulsion_ros.urdf.visuals import shapes_of_urdf
 
 _LAG = 'time_constant'
 _PROBE = 1e-3
@@ -53,8 +53,8 @@ class Sources:
     """Parameters from files, by node, which win over the tags of a block."""
     angles: Mapping[str, float] = field(default_factory=dict)
     """Largest angle of each <origin> [rad], by its path."""
-    corners: Mapping[str, FloatArray] = field(default_factory=dict)
-    """Corners of the shapes of links in the base_link of the blocks, (m, 3), by its path."""
+    shapes: Mapping[str, Sequence[tuple[FloatArray, FloatArray]]] = field(default_factory=dict)
+    """Shapes of links in the base_link of the blocks, as of `shapes_of_urdf`."""
     built: dict[str, list[Group]] = field(default_factory=dict)
     """Groups of blocks that have not changed, as a cache."""
 
@@ -86,7 +86,7 @@ class Sources:
             counted *= each > 0.0 if len(each) == 6 else 1.0
         return RobotLayout(
             base_link, groups, body.loaded, propellant, params, parachutes, self.links,
-            self.angles, self.corners, expects, counted,
+            self.angles, self.shapes, expects, counted,
             any(own.get('method') == VECTORED for own in allocators),
         )
 
@@ -146,7 +146,7 @@ def sources_of(
     nodes = *blocks, *map(allocator_named, blocks), BODY
     return Sources(
         blocks, links, {name: given(name) for name in nodes},
-        angles_of_urdf(xml), corners_of_urdf(xml, base_link),
+        angles_of_urdf(xml), shapes_of_urdf(xml, base_link),
     )
 
 

@@ -121,8 +121,8 @@ class RobotLayout:
     """Mass of each link that has one, by its path."""
     angles: Mapping[str, float]
     """Largest angle of each <origin> [rad], by its path."""
-    corners: Mapping[str, FloatArray]
-    """Corners of the shapes of links whose shapes have known sizes, (m, 3), by its path."""
+    shapes: Mapping[str, Sequence[tuple[FloatArray, FloatArray]]]
+    """Shapes of links whose shapes have known sizes, as of `shapes_of_urdf`."""
     expects: frozenset[str]
     """Abilities that the robot must have, see `GroupParams`."""
     counted: FloatArray
@@ -139,6 +139,11 @@ class RobotLayout:
     def pushing(self) -> list[Group]:
         """Groups whose actuators push."""
         return [group for group in self.groups if group.has_thrusts]
+
+    @functools.cached_property
+    def corners(self) -> Mapping[str, FloatArray]:
+        """Corners of boxes around the shapes of each link, (m, 3), by its path."""
+        return {path: np.vstack([box for box, _ in each]) for path, each in self.shapes.items()}
 
     @functools.cached_property
     def matrix(self) -> FloatArray:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
-from propulsion_ros.loops.decoders import fired_by
+from propulsion_ros.loops.decoders import fired_by, msg_to_inertia, msg_to_wrench
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.models.common.rotation import Vector, rotate, rows_of, rpy_of, unit
+from propulsion_ros.models.common.wrench import move_wrench
 from propulsion_ros.pictures.signals import DETECTED, OF_TANKS, Channel, Fit, Placed, Signals
 from propulsion_ros.replay.bags import BagReader
 from propulsion_ros.replay.table_writer import BATTERY_PARTS
@@ -56,6 +57,8 @@ def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str,
         above = parent.rpartition('/')[2]
         key = above if above in ('tanks', 'battery_state') else leaf
         reading = _READINGS.get((key, kind))
+        if reading is _read_demand and f'{parent}/wrench' not in topics:
+            reading = _read_allocated
         if reading is not None and topic.startswith(prefix):
             found[topic] = reading
     if not found:
@@ -69,6 +72,8 @@ def readings_of(path: Path, topics: Mapping[str, str], prefix: str) -> dict[str,
             str(path), f'expected one flight_state, got {", ".join(sorted(flights))}; '
             'choose one vehicle by its namespace'
         )
+    # In a picture of the newest messages, the centre of mass is read before the wrenches about it.
+    found = dict(sorted(found.items(), key=lambda item: item[1] is not _read_mass))
     if any(reading is _read_flags for reading in found.values()):
         # Flags have the phase too, with a stamp.
         return {topic: reading for topic, reading in found.items() if reading is not _read_phase}
@@ -138,15 +143,25 @@ def _read_joints(role: str) -> _Reading:
     return read
 
 
-def _read_wrench(role: str) -> _Reading:
+def _read_wrench(role: str, is_about_mass: bool = False) -> _Reading:
     def read(signals: Signals, topic: str, time: float, message: Any) -> None:
+        wrench = msg_to_wrench(message)
+        if is_about_mass:
+            wrench = move_wrench(wrench, signals.com)
         source = _source(topic)
-        for quantity in ('force', 'torque'):
-            vector = getattr(message.wrench, quantity)
-            for axis in 'xyz':
-                channel = Channel(source, quantity, axis, role)
-                signals.add(channel, time, getattr(vector, axis))
+        _add_parts(signals, source, 'force', 'xyz', time, wrench[:3].tolist(), role)
+        _add_parts(signals, source, 'torque', 'xyz', time, wrench[3:].tolist(), role)
     return read
+
+
+_read_allocated = _read_wrench(COMMAND)
+# What takes a wrench and applies one itself, as fam, takes its torque about the centre of mass;
+# all published torques are about the origin.
+_read_demand = _read_wrench(COMMAND, is_about_mass=True)
+
+
+def _read_mass(signals: Signals, topic: str, time: float, message: Any) -> None:
+    _, signals.com, _ = msg_to_inertia(message)
 
 
 def _read_tank(signals: Signals, topic: str, time: float, message: Any) -> None:
@@ -185,10 +200,10 @@ def add_motion(
 
 def _add_parts(
     signals: Signals, source: str, quantity: str, names: Iterable[str], time: float,
-    values: Iterable[float],
+    values: Iterable[float], role: str = PUBLISHED,
 ) -> None:
     for name, value in zip(names, values, strict=True):
-        signals.add(Channel(source, quantity, name), time, value)
+        signals.add(Channel(source, quantity, name, role), time, value)
 
 
 def _read_joint_states(signals: Signals, topic: str, time: float, message: Any) -> None:
@@ -252,13 +267,14 @@ def _seconds(text: str) -> float:
 
 
 _MOTION = ('altitude', 'velocity', 'acceleration')
-_LATCHED = (_read_tank, _read_flags, _read_events, _read_apogee, _read_description)
+_LATCHED = (_read_mass, _read_tank, _read_flags, _read_events, _read_apogee, _read_description)
 _FLIGHT = (_read_fit, _read_flags, _read_phase, _read_events, _read_apogee)
 _READINGS: dict[tuple[str, str], _Reading] = {
     ('state', Kind.JOINTS): _read_joints(PUBLISHED),
     ('command', Kind.JOINTS): _read_joints(COMMAND),
     ('wrench', Kind.WRENCH): _read_wrench(PUBLISHED),
-    ('wrench_command', Kind.WRENCH): _read_wrench(COMMAND),
+    ('wrench_command', Kind.WRENCH): _read_demand,
+    ('inertia', Kind.INERTIA): _read_mass,
     ('residual', Kind.WRENCH): _read_wrench(RESIDUAL),
     ('tanks', Kind.INERTIA): _read_tank,
     ('battery_state', Kind.BATTERY): _read_battery,

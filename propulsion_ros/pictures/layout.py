@@ -11,6 +11,7 @@ import numpy as np
 matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
+from matplotlib.path import Path as Curve
 from scipy.spatial import ConvexHull
 
 from propulsion_ros.graph.robot_layout import Group, RobotLayout
@@ -22,10 +23,18 @@ _VIEWS = (('from above', 0, 1), ('from the right', 0, 2), ('from the front', 1, 
 _ARROW = 0.3  # length of the longest arrow over the size of the robot
 _SHORT = 0.02  # arrows that are shorter lie along the line of sight, over the longest arrow
 _NEAR = 0.08  # largest distance of points that share a text, over the size of the robot
+_ROOM = 0.12  # room around points, over the size of the robot
 _SMALL = 1e-6  # lengths that count as 0
 _FACING = 0.9  # cosine of thrust and line of sight above which a dot or cross is drawn
 _FEW = 6  # most numbers in one text
 _LISTED = 30  # most names in the list
+_ARC: Any = Curve.arc(-210.0, 120.0)
+_RING: Any = Curve(
+    np.vstack([_ARC.vertices, [[-0.24, 1.32], [-0.5, 0.87], [0.02, 0.86]]]),
+    np.append(_ARC.codes, [Curve.MOVETO, Curve.LINETO, Curve.LINETO]),
+)
+"""An arrow around a point, counterclockwise."""
+_RING_SIZE, _RING_STEP = 24.0, 9.0  # diameter of the first ring, and growth of those around it [pt]
 
 
 def draw_layout(robot: RobotLayout, title: str, path: Path) -> None:
@@ -47,11 +56,10 @@ def _figure_of(robot: RobotLayout, title: str) -> Any:
 def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -> None:
     plane, size = [right, up], _size(robot)
     normal = np.cross(np.eye(3)[right], np.eye(3)[up])
-    for corners in robot.corners.values():
-        # Boxes around shapes, eight corners each.
-        for box in corners.reshape(-1, 8, 3):
-            # QJ moves corners a little, so that thin boxes have a hull too.
-            hull = box[ConvexHull(box[:, plane], qhull_options='QJ').vertices][:, plane]
+    for shapes in robot.shapes.values():
+        for _, surface in shapes:
+            # QJ moves points a little, so that thin shapes have a hull too.
+            hull = surface[ConvexHull(surface[:, plane], qhull_options='QJ').vertices][:, plane]
             axis.fill(*hull.T, facecolor='0.93', edgecolor='0.6', linewidth=0.8, zorder=0)
     largest = max((group.layout.largest for group in robot.groups), default=0.0) or 1.0
     for number, group in enumerate(robot.groups):
@@ -68,7 +76,9 @@ def _draw_view(axis: Any, robot: RobotLayout, title: str, right: int, up: int) -
     axis.set_xlabel(f'{"xyz"[right]} [m]')
     axis.set_ylabel(f'{"xyz"[up]} [m]')
     axis.set_aspect('equal', adjustable='datalim')
-    axis.margins(0.15)
+    # Equal scales use up a margin.
+    for side in (-_ROOM, _ROOM):
+        axis.update_datalim(_points(robot)[:, plane] + side * size)
     # So few labels that a minus and three digits do not touch the next one.
     axis.locator_params(nbins=6)
     axis.grid(alpha=0.3)
@@ -107,12 +117,12 @@ def _draw_ways(
         axis.plot(*point, 'o', color='w', markeredgecolor=colour, markersize=9)
         axis.plot(*point, marker, color=colour, markersize=5, markeredgewidth=width)
         if turns[i]:
-            sense = '\u21ba' if turns[i] * towards > 0.0 else '\u21bb'
-            # Signs of coaxial actuators stand side by side, in the order of their numbers.
+            ring = Curve(_RING.vertices * [1.0, np.sign(turns[i] * towards)], _RING.codes)
+            # Rings of coaxial actuators are around each other, in the order of their numbers.
             before = np.linalg.norm(points[:i] - point, axis=1) < _SMALL
-            place = -13 + 16 * int(np.count_nonzero(before & (turns[:i] != 0.0)))
-            axis.annotate(sense, point, (place, -13), textcoords='offset points', color=colour,
-                          fontsize=15, ha='center', va='center')
+            around = np.count_nonzero(before & (turns[:i] != 0.0))
+            axis.plot(*point, marker=ring, markersize=_RING_SIZE + _RING_STEP * around,
+                      color=colour, fillstyle='none', markeredgewidth=1.4)
 
 
 def _turns(group: Group) -> FloatArray:
@@ -135,7 +145,7 @@ def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float)
         alike = [i for i in waiting if np.linalg.norm(points[i] - first) <= near]
         waiting = [i for i in waiting if i not in alike]
         few = ', '.join(str(i + 1) for i in alike[:_FEW]) + ', ...' * (len(alike) > _FEW)
-        axis.annotate(few, first, (5, 5), textcoords='offset points', fontsize=8)
+        axis.annotate(few, first, (8, 8), textcoords='offset points', fontsize=8)
 
 
 def _list_names(axis: Any, robot: RobotLayout) -> None:
@@ -144,7 +154,7 @@ def _list_names(axis: Any, robot: RobotLayout) -> None:
     names = [name for group in robot.groups for name in group.layout.names]
     lines = [f'{i + 1}  {name}' for i, name in enumerate(names[:_LISTED])]
     lines += ['...'] * (len(names) > _LISTED)
-    lines += ['', 'grey: a box around each shape'] * bool(robot.corners)
+    lines += ['', 'grey: shapes of the links'] * bool(robot.shapes)
     lines += ['', '\u2299 pushes towards you', '\u2297 pushes away from you']
     if any(np.any(_turns(group)) for group in robot.groups):
         lines.append('\u21ba \u21bb the way each turns')

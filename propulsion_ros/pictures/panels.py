@@ -180,8 +180,11 @@ class Cut:
         shifted = ((time - self.origin, value) for time, value in points)
         return tuple(point for point in shifted if self.has(point[0]) and abs(point[1]) < LARGEST)
 
-    def trace(self, label: str, role: str, rows: Rows) -> Trace:
-        """Return a trace, broken where time goes back; a command holds until the next."""
+    def trace(self, label: str, role: str, rows: Rows, turn: float = math.inf) -> Trace:
+        """Return a trace, broken where time goes back; a command holds until the next.
+
+        It is broken too where it jumps by more than half a ``turn``, in its unit.
+        """
         time, value = np.array(rows).T
         time = time - self.origin
         value = np.where(np.abs(value) < LARGEST, value, np.nan)
@@ -189,8 +192,9 @@ class Cut:
             time, value = self._held(time, value)
         inside = (time >= self.begin) & (time <= self.end)
         time, value = time[inside], value[inside]
-        back = np.flatnonzero(np.diff(time) < 0.0) + 1
-        return Trace(label, role, np.insert(time, back, np.nan), np.insert(value, back, np.nan))
+        jumps = (np.diff(time) < 0.0) | (np.abs(np.diff(value)) > 0.5 * turn)
+        at = np.flatnonzero(jumps) + 1
+        return Trace(label, role, np.insert(time, at, np.nan), np.insert(value, at, np.nan))
 
     def _held(self, time: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return commands, with those that hold at the beginning and the end of the part."""
@@ -283,7 +287,8 @@ def _panels(
         channels = [
             c for c in ordered if c.quantity == quantity and source in (None, c.source)
         ]
-        traces = [cut.trace(_label(c, channels), c.role, rows[c]) for c in channels]
+        turn = 360.0 if quantity == 'attitude' else math.inf
+        traces = [cut.trace(_label(c, channels), c.role, rows[c], turn) for c in channels]
         if fits and quantity in _MOTION:
             fitted = [(fit.time + cut.origin, getattr(fit, _MOTION[quantity])) for fit in fits]
             traces.append(cut.trace('fit', PUBLISHED, fitted))
@@ -292,7 +297,8 @@ def _panels(
             heading = _heading(source, quantity, channels, rows)
             if source in estimates:
                 heading = heading.replace(': applied ', ': estimated ')
-            yield Panel(heading, tuple(traces))
+            dashed = 'target' if quantity in OF_MOTION else COMMAND
+            yield Panel(heading, tuple(traces), dashed=dashed)
 
 
 def _comparisons(rows: Iterable[Channel]) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -437,13 +443,14 @@ def _flight_panels(signals: Signals, cut: Cut, fits: Sequence[Fit]) -> tuple[Pan
         [mark for mark in map(cut.mark, flight.detections) if cut.has(mark.time)],
         cut.points(flight.vertices),
     )
+    bands = _health_spans([cut.mark(mark) for mark in flight.health], cut.end)
+    # The detector itself does not believe what it predicts in a band.
+    times -= {time for time in times if any(band.begin <= time < band.end for band in bands)}
     predictions = cut.points(
         (time, altitude) for made, time, altitude in flight.predictions
         if made - cut.origin in times and time > made
     )
-    ahead, bands = max(_AHEAD * length, 2.0), _health_spans(
-        [cut.mark(mark) for mark in flight.health], cut.end
-    )
+    ahead = max(_AHEAD * length, 2.0)
     traces = (
         *(_parabola(fit, ahead) for fit in chosen), *altitudes,
         *_points('apogee predicted', PREDICTED, predictions), *panel.of(FOUND),

@@ -14,6 +14,7 @@ import numpy as np
 matplotlib.use('Agg')
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import EngFormatter
 
 from propulsion_ros.drawing.figure import (
     BAND_COLOURS,
@@ -52,6 +53,7 @@ _LEGENDS: dict[str, dict[str, Any]] = {
 }
 _HEIGHT = 1.7  # height of a panel in the row above, over that of another one
 _SPREAD = (0.78, 0.22)  # widths of traces and of their histogram
+_LARGE = 1e5  # value from which on an axis has k, M or G behind its numbers
 _FEW = 100  # most single points that are drawn large
 _MANY = 1000  # number of single points above which they are drawn small
 
@@ -134,6 +136,8 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     low, high = axis.get_ylim()
     if high - low < ROUNDING:
         axis.set_ylim(low - 1.0, high + 1.0)
+    if max(abs(low), abs(high)) >= _LARGE:
+        axis.yaxis.set_major_formatter(EngFormatter(sep=' '))
     for event in panel.events:
         axis.axvline(event.time, color=COLOURS['event'], linewidth=1.8, label=event.name)
     _call_out(axis, panel)

@@ -171,6 +171,8 @@ class Signals:
     """Time [s] and position [rad or m] of joints that belong to no group of actuators."""
     robot_description: str = ''
     """URDF, '' if the input has none."""
+    com: FloatArray = field(default_factory=lambda: np.zeros(3))
+    """Newest centre of mass of the body in base_link [m]."""
     unread: list[str] = field(default_factory=list)
     """Names of columns of the input that are not plotted."""
 

@@ -161,6 +161,7 @@ def run(options: argparse.Namespace) -> int:
     if signals is not None:
         # The pilot's page has more marks than the vehicle has published.
         signals.flight.marks = list(page.marks)
+        demo.add_targets(signals, recording)
         data = data_of(signals, robot_of(vehicle, configs), page.title)
         if options.html:
             write_page(options.html, data)

@@ -21,6 +21,8 @@ PLAIN: Colour = (0.72, 0.74, 0.77, 1.0)
 """Colour of a shape without one."""
 _LARGEST = 1e6
 _CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+_ANGLES = np.linspace(0.0, 2.0 * np.pi, 36, endpoint=False)
+_CIRCLE = np.stack([np.cos(_ANGLES), np.sin(_ANGLES), np.ones(36)], axis=-1)
 _SIZES = {'box': ('size', 3), 'cylinder': ('radius length', 1), 'sphere': ('radius', 1)}
 """Attributes of a primitive, and the count of numbers in each."""
 
@@ -50,6 +52,19 @@ class Visual:
             return np.array([size[0], size[0], 0.5 * size[1]])
         return size.repeat(3) if self.kind == 'sphere' else 0.5 * size
 
+    @property
+    def surface(self) -> FloatArray:
+        """Points in the link [m], (m, 3), around which the shape is the smallest hull."""
+        unit = _CORNERS
+        if self.kind == 'cylinder':
+            unit = np.vstack([_CIRCLE, -_CIRCLE])
+        elif self.kind == 'sphere':
+            # Circles of latitude.
+            unit = np.vstack([
+                _CIRCLE * [np.cos(a), np.cos(a), np.sin(a)] for a in 0.5 * _ANGLES - 0.5 * np.pi
+            ])
+        return self.pose.at(self.half_edges * unit)
+
 
 def visuals_of(robot: Element) -> Iterator[Visual]:
     """Yield the shapes of every link; those of collisions if no link has a <visual>.
@@ -64,10 +79,11 @@ def visuals_of(robot: Element) -> Iterator[Visual]:
             yield _visual(name, element, f'robot/{path_step("link", name)}/{tag}', materials)
 
 
-def corners_of_urdf(xml: str, base_link: str) -> dict[str, FloatArray]:
-    """Return the corners of boxes around the shapes of links, by the path of their <inertial>.
+def shapes_of_urdf(xml: str, base_link: str) -> dict[str, list[tuple[FloatArray, FloatArray]]]:
+    """Return the shapes of links, by the path of their <inertial>.
 
-    In ``base_link``, (m, 3); links with a mesh, or with a shape that is wrong, are left out.
+    Of each the corners of a box around it, (8, 3), and points of its `Visual.surface`, (m, 3), in
+    ``base_link``; links with a mesh, or with a shape that is wrong, are left out.
     """
     robot, found = parse_urdf(xml), {}
     tree = tree_of(xml)
@@ -81,9 +97,10 @@ def corners_of_urdf(xml: str, base_link: str) -> dict[str, FloatArray]:
             continue
         if shapes and not any(shape.mesh for shape in shapes):
             pose = tree.pose(name, base_link)
-            found[f'{path}/inertial'] = np.vstack([
-                (pose @ shape.pose).at(shape.half_edges * _CORNERS) for shape in shapes
-            ])
+            found[f'{path}/inertial'] = [
+                (pose.at(shape.pose.at(shape.half_edges * _CORNERS)), pose.at(shape.surface))
+                for shape in shapes
+            ]
     return found
 
 

@@ -63,7 +63,9 @@ _ORDER = {
 
 def plots_of(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the plots of a page, those of motion and thrust first, and notes on omissions."""
-    plots = [_plot(panel) for panel in (*page.above[:1], *in_order(page.panels))]
+    shown = (*page.above[:1], *in_order(page.panels))
+    # The slider and the cursors of all plots are of time.
+    plots = [_plot(panel) for panel in shown if not panel.across]
     notes = [
         f'{plot["title"]}: the first {_LINES} of {plot["count"]} lines are drawn'
         for plot in plots[:SHOWN] if plot.pop('count') > _LINES
@@ -92,7 +94,7 @@ def _plot(panel: Panel) -> dict[str, Any]:
             {'name': trace.label, 'time': flat(trace.x), 'value': flat(trace.y)}
             for trace in panel.of(PREDICTED, FOUND)
         ], 'lines': [
-            _line(label, trace, names.index(label))
+            _line(label, trace, names.index(label), panel.dashed)
             for trace, label in zip(panel.series, labels, strict=True) if label in names[:_LINES]
         ],
     }
@@ -104,10 +106,10 @@ def _plot(panel: Panel) -> dict[str, Any]:
     return plot
 
 
-def _line(name: str, trace: Trace, colour: int) -> dict[str, Any]:
+def _line(name: str, trace: Trace, colour: int, dashed: str) -> dict[str, Any]:
     time, value = thinned(trace.x, trace.y, POINTS)
     return {
-        'name': name, 'colour': colour, 'command': trace.role == COMMAND,
+        'name': name, 'colour': colour, 'command': dashed * (trace.role == COMMAND),
         'time': flat(time, 6), 'value': flat(value),
     }
 

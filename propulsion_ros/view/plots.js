@@ -61,14 +61,18 @@ class Plots {
   // Each name has its value beside it, and that of its command.
   entries(legend, lines) {
     const spans = new Map();
-    if (lines.some(line => line.command)) legend.innerHTML = '<span><i class="command"></i>command</span>';
+    const dashed = lines.find(line => line.command);
+    if (dashed) {
+      legend.innerHTML = '<span><i class="command"></i></span>';
+      legend.firstChild.append(dashed.command);
+    }
     return lines.map(line => {
       const swatch = document.createElement('i'), value = document.createElement('b');
       swatch.style.borderTopColor = this.colour(line);
-      if (line.command) swatch.className = swatch.title = value.title = 'command';
+      if (line.command) { swatch.className = 'command'; swatch.title = value.title = line.command; }
       const span = spans.get(line.name) || document.createElement('span');
       spans.set(line.name, span);
-      span.append(swatch, span.textContent.length ? '' : `${line.name} ${line.command ? 'command ' : ''}`, value);
+      span.append(swatch, span.textContent.length ? '' : `${line.name} ${line.command ? `${line.command} ` : ''}`, value);
       legend.append(span);
       return value;
     });

@@ -13,10 +13,13 @@ import numpy as np
 from propulsion_ros.drawing.drawn_blocks import DrawnBlock, drawn_blocks
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.share import read_description, robot_files
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.models.body.rigid_body import BodyParams
 from propulsion_ros.models.common.rotation import quaternion_of
 from propulsion_ros.pictures.signals import Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import printable
+from propulsion_ros.settings.flat import build
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.settings.yaml_file import settings_of
 from propulsion_ros.urdf.link_tree import IDENTITY, Joint, LinkTree, Pose
@@ -30,6 +33,7 @@ _SHAPES = 2000  # most shapes that are drawn, as more are too slow
 _TRIANGLES = 3 * TRIANGLE_LIMIT  # most triangles of all meshes together
 _STAND_IN = 0.1  # edge of the box for a mesh that cannot be drawn, before its scale [m]
 _FEW = 5  # most meshes that are named in notes
+_LIQUID = 100.0  # density above which a fluid is a liquid [kg/m^3]
 
 
 @dataclass(eq=False)
@@ -116,8 +120,12 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
     """Return the shapes of a robot and the frames that they are in, in types of JSON.
 
     Frame 0 is base_link; each joint of ``moving`` has another one. ``size`` and ``centre`` are
-    those of all shapes [m], with every joint at 0.
+    those of all shapes [m], with every joint at 0. The robot is in air, in water, or floats on a
+    surface at a ``level`` [m].
     """
+    params = build(BodyParams, robot.settings_of(BODY), 'body.')
+    medium = 'surface' if params.hulls.names else 'water'
+    medium = medium if params.fluid_density > _LIQUID else 'air'
     frames = _Frames(robot, moving)
     meshes = _Meshes(robot)
     shapes = [meshes.shape_of(visual) for visual in robot.visuals]
@@ -135,6 +143,7 @@ def scene_of(robot: Robot, moving: Collection[str]) -> dict[str, Any]:
              **_placed(frames.of(v.link)[1] @ pose)}
             for v, pose, _, drawn in shapes
         ],
+        'medium': medium, 'level': params.water_level,
         'meshes': [mesh.packed for mesh in meshes.kept],
         'size': float(max(np.max(high - low), 1e-3)), 'centre': flat(0.5 * (low + high)),
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The robot in 3D.
 
-const GROUND = 0xc3cbb8;
+// Colours of the ground or the surface, and of large and small squares on it.
+const SOIL = {air: [0xc3cbb8, 0x7c8974, 0x9da798], surface: [0x8fb6c9, 0x5a87a0, 0x769fb5], water: [0x7fa9a6, 0x4e7f85, 0x639499]};
 // Where a name stands about its dot in a picture of 1024 by 128: alignment, x and y.
 const NAMED = {left: ['right', 488, 76], right: ['left', 520, 76], below: ['center', 512, 114]};
 
@@ -10,7 +11,11 @@ class RobotScene {
     this.three = THREE;
     const T = this.three;
     this.size = data.robot.size;
+    this.level = data.robot.medium === 'surface' ? data.robot.level : null;
+    this.soil = SOIL[data.robot.medium];
+    pane.classList.add(data.robot.medium);
     this.stage = new Stage(pane);
+    if (data.robot.medium === 'water') this.stage.scene.fog = new T.Fog(0x5c9fb5);
     this.addSurroundings();
     this.addRobot(data.robot);
     this.addArrows(data);
@@ -40,13 +45,13 @@ class RobotScene {
     const decade = 10 ** Math.floor(Math.log10(extent / 10));
     this.cell = Number((decade * [1, 2, 5, 10].find(step => step * decade >= extent / 12)).toPrecision(1));
     const cells = 2 * Math.ceil(6 * extent / this.cell);
-    const floor = box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
+    const floor = this.level !== null ? this.level : box.min.z < -0.05 * this.size ? box.min.z - 1.5 * this.size : 0;
     const middle = box.getCenter(new T.Vector3());
-    const grid = this.squares(this.cell, cells, 0x7c8974, 0.7);
+    const grid = this.squares(this.cell, cells, this.soil[1], 0.7);
     const snap = value => this.cell * Math.round(value / this.cell);
     grid.position.set(snap(middle.x), snap(middle.y), floor);
     const plane = new T.Mesh(
-      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: GROUND, side: T.DoubleSide, depthWrite: false}));
+      new T.CircleGeometry(30 * extent, 64), new T.MeshBasicMaterial({color: this.soil[0], side: T.DoubleSide, depthWrite: false}));
     plane.position.set(grid.position.x, grid.position.y, floor - 1e-3 * extent);
     // The plane is drawn first and hides nothing, as depths over many metres are too coarse for the lines on it.
     plane.renderOrder = -3;
@@ -60,7 +65,7 @@ class RobotScene {
   // Lines that form squares. Each has many pieces, as software renderers drop a line that ends behind the camera.
   // They fade into the ground at the rim, which is no edge of anything.
   squares(edge, count, colour, opacity) {
-    const T = this.three, at = i => edge * (i - count / 2), ends = [], colours = [], line = new T.Color(colour), ground = new T.Color(GROUND);
+    const T = this.three, at = i => edge * (i - count / 2), ends = [], colours = [], line = new T.Color(colour), ground = new T.Color(this.soil[0]);
     for (let i = 0; i <= count; i += 1) {
       for (let k = 0; k < count; k += 1) ends.push(at(i), at(k), 0, at(i), at(k + 1), 0, at(k), at(i), 0, at(k + 1), at(i), 0);
     }
@@ -77,7 +82,7 @@ class RobotScene {
   addPad() {
     const edge = 10 ** Math.round(Math.log10(0.4 * this.size));
     this.square = Number(edge.toPrecision(1));
-    this.pad = this.squares(edge, 60, 0x9da798, 1);
+    this.pad = this.squares(edge, 60, this.soil[2], 1);
     this.pad.renderOrder = -2;
     this.stage.set('pad', this.pad);
     this.placePad = body => {

@@ -47,6 +47,7 @@ class Stage {
     if (!this.changed) return;
     this.changed = false;
     this.camera.lookAt(this.target);
+    if (this.scene.fog) this.scene.fog.far = 20 * (this.scene.fog.near = this.camera.position.distanceTo(this.target));
     this.renderer.render(this.scene, this.camera);
   }
 

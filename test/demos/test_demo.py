@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.demos.demo import step_response
-from propulsion_ros.demos.pilot import target_at, wrapped
+from propulsion_ros.demos.demo import demo_of, step_response
+from propulsion_ros.demos.pilot import Recording, target_at, wrapped
 from propulsion_ros.demos.quadrotor import QuadrotorTarget
+from propulsion_ros.drawing.figure import COMMAND
+from propulsion_ros.graph.simulation import BODY
+from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Channel, Signals
+from propulsion_ros.view.page import plots_of
 
 TIME = np.linspace(0.0, 20.0, 200001)
 
@@ -62,3 +67,15 @@ def test_target_is_the_last_one_that_has_begun(time, index):
 ])
 def test_angles_are_wrapped(angle, expected):
     assert wrapped(angle) == pytest.approx(expected)
+
+
+def test_targets_are_drawn_beside_the_motion_as_dashes():
+    recording, signals = Recording(), Signals('flight')
+    for time in (0.0, 1.0):
+        recording.add('target', time, -2.0, np.pi / 2.0, 0.8)
+        signals.add(Channel(BODY, 'place', 'z'), time, -2.0 * time)
+    demo_of('rov').add_targets(signals, recording)
+    assert list(signals.rows[Channel(BODY, 'place', 'z', COMMAND)]) == [(0.0, -2.0), (1.0, -2.0)]
+    assert signals.rows[Channel(BODY, 'attitude', 'yaw', COMMAND)][0] == (0.0, 90.0)
+    plot = plots_of(page_of(signals))[0][0]
+    assert [line['command'] for line in plot['lines']] == ['', 'target']

@@ -15,12 +15,13 @@ from std_msgs.msg import String
 
 from benchmarks.wire import Wire
 from propulsion_ros.demos.demo import FlightLog
-from propulsion_ros.drawing.figure import DECIDING, Mark, Span
+from propulsion_ros.drawing.figure import COMMAND, DECIDING, Mark, Span
 from propulsion_ros.loops.decoders import vector
 from propulsion_ros.loops.payloads import Kind
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.pictures.bag import signals_of_bag
 from propulsion_ros.pictures.panels import page_of
+from propulsion_ros.pictures.signals import Channel
 from propulsion_ros.replay.bags import BagWriter, Recorded
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.names import type_name
@@ -395,7 +396,8 @@ def test_flight_is_drawn_as_it_was_said(bag):
     assert parabolas(apogee, DECIDING) == pytest.approx(fits[-1:], abs=1e-9)
     assert shown.bands == (Span(2.0, 2.5, 'lockout'),)
     assert (decided(shown), found(shown)) == ([3.25], [(3.0, 5.0)])
-    assert predicted(shown) == [(3.0, 5.0)] * 2
+    # Without what was predicted at 2 s, in the lockout.
+    assert predicted(shown) == [(3.0, 5.0)]
     # The position is among the altitudes.
     assert {'position [m]': [*'xyz'], **panels(page)} == MOTION | {
         'vertical speed [m/s]': ['fit'], 'vertical acceleration [m/s²]': ['fit'],
@@ -489,3 +491,17 @@ def test_a_servo_fires_where_it_is_turned_first(bag):
         ('/flight_state/deployers', joints(2.0, names, position=[NAN, 1.5], effort=[0.0, NAN])),
     )).flight.fired
     assert fired == {'drogue': 1.0, 'main': 2.0}
+
+
+@pytest.mark.parametrize(('taker', 'expected'), [('fam', -2.0), ('fam_allocator', 0.0)])
+def test_torques_of_a_command_are_about_the_point_of_what_is_applied(bag, taker, expected):
+    """A force along x, 2 m below the origin, turns by -2 N m about y."""
+    body = tank(0.5, 1.0)
+    body.inertia.com.z = -2.0
+    path = bag(
+        ('/vehicle/inertia', body), (f'/{taker}/wrench_command', wrench(1.0, 1.0)),
+        ('/fam/wrench', wrench(1.0, 1.0)),
+    )
+    rows = signals_of_bag(path).rows
+    ((_, torque),) = rows[Channel(taker, 'torque', 'y', COMMAND)]
+    assert torque == expected

@@ -11,6 +11,7 @@ from markdown_pages import REPOSITORY
 from mistakes import TEXTS
 from propulsion_ros.tools import cli
 from propulsion_ros.tools.check import _layout
+from propulsion_ros.urdf.visuals import shapes_of_urdf
 
 pytest.importorskip('matplotlib')
 
@@ -73,21 +74,45 @@ def test_a_shape_is_drawn_however_thin(tmp_path, monkeypatch):
 
     robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
     flat = np.array([[x, y, 0.0] for x in (0.0, 1.0) for y in (0.0, 1.0)] * 2)
-    layout.draw_layout(replace(robot, corners={'a': flat}), 'thin', tmp_path / 'a.png')
+    layout.draw_layout(replace(robot, shapes={'a': [(flat, flat)]}), 'thin', tmp_path / 'a.png')
     assert (tmp_path / 'a.png').stat().st_size > 10_000
 
 
 def test_ways_of_coaxial_rotors_lie_apart():
-    from propulsion_ros.pictures.layout import _figure_of, plt
+    from propulsion_ros.pictures.layout import _figure_of, _turns, plt
 
     robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
     whole = robot.groups[0]
     pairs = replace(whole.layout, position=whole.layout.position[[0, 0, 2, 2]])
     figure = _figure_of(replace(robot, groups=[replace(whole, layout=pairs)]), 'coaxial')
-    ways = [(*each.xy, *each.xyann) for each in figure.axes[0].texts
-            if each.get_text() in '\u21ba\u21bb' and each.get_text()]
+    rings = [line for line in figure.axes[0].lines if not isinstance(line.get_marker(), str)]
+    sizes = {(*line.get_xydata()[0], line.get_markersize()) for line in rings}
+    # Those of a pair turn against each other: of one the outline goes down where it begins.
+    rises = [np.diff(line.get_marker().vertices[:2, 1])[0] > 0.0 for line in rings]
     plt.close(figure)
-    assert len(set(ways)) == len(ways) == 4
+    assert len(sizes) == 4
+    assert rises == [turn < 0.0 for turn in _turns(whole)]
+
+
+def test_rotors_are_drawn_as_circles_from_above():
+    from propulsion_ros.pictures.layout import _figure_of, plt
+
+    robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
+    figure = _figure_of(robot, 'circles')
+    outlines = [patch.get_xy()[:-1] for patch in figure.axes[0].patches]
+    plt.close(figure)
+    for point in robot.groups[0].layout.position[:, :2]:
+        far = [np.linalg.norm(outline - point, axis=1) for outline in outlines]
+        assert any(len(each) > 20 and np.allclose(each, 0.128, atol=1e-3) for each in far)
+
+
+def test_a_ball_is_drawn_as_a_circle_from_any_side():
+    (ball,), = shapes_of_urdf(
+        '<robot name="r"><link name="a"><visual><origin xyz="1 2 3"/><geometry>'
+        '<sphere radius="0.5"/></geometry></visual></link></robot>', 'a',
+    ).values()
+    assert np.allclose(np.linalg.norm(ball[1] - [1.0, 2.0, 3.0], axis=1), 0.5)
+    assert np.allclose(np.ptp(ball[1], axis=0), 1.0, atol=0.01)
 
 
 def test_fins_have_arrows_and_what_points_at_the_reader_has_none():

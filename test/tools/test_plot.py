@@ -110,7 +110,8 @@ def fitted_flight(source='detected'):
         height, speed = 10.0 * t - 5.0 * t**2, 10.0 - 10.0 * t
         made.add(Channel('', 'altitude', 'log'), t, height)
         made.flight.fits.append(Fit(t, height, speed, -10.0))
-        made.flight.predictions.append((t, 1.0, 5.0))
+        # What is predicted during a lockout is not drawn.
+        made.flight.predictions.append((t, 1.0, 5.0) if t >= 0.5 else (t, 1.4, 2.0))
     made.flight.phases.append(Mark(0.0, 'flight'))
     made.flight.health += [Mark(0.0, 'lockout'), Mark(0.5, 'ok')]
     made.flight.detections.append(Mark(1.5, source))
@@ -128,6 +129,25 @@ def figure_of():
 
     yield picture.figure_of
     plt.close('all')
+
+
+def test_an_angle_that_goes_on_beyond_half_a_turn_has_a_gap():
+    made = Signals('roll')
+    for t, angle in enumerate((170.0, 179.0, -175.0)):
+        made.add(Channel('vehicle', 'attitude', 'roll'), float(t), angle)
+        made.add(Channel('vehicle', 'turn_rate', 'x'), float(t), angle)
+    attitude, rate = (panel.traces[0].y.tolist() for panel in page_of(made).panels)
+    assert attitude == pytest.approx([170.0, 179.0, np.nan, -175.0], nan_ok=True)
+    assert rate == [170.0, 179.0, -175.0]
+
+
+def test_large_numbers_have_a_prefix_of_their_unit(figure_of):
+    made = Signals('tank')
+    for t in range(3):
+        made.add(Channel('jets', 'pressure', 'gas'), float(t), 1e7 - 1e5 * t)
+    (axis,) = figure_of(page_of(made)).axes
+    axis.figure.canvas.draw()
+    assert all(text.get_text().endswith(' M') for text in axis.get_yticklabels())
 
 
 def test_the_altitude_says_what_the_flight_logic_made_of_it(figure_of):

@@ -88,6 +88,9 @@ def test_the_page_of_a_demo_is_drawn_and_follows_its_slider(browser, tmp_path, v
         'demo', '--vehicle', vehicle, '--output', str(tmp_path), '--html', str(path)
     ]) == 0
     check_page(browser, path)
+    assert browser.run('view.scene.stage.scene.fog !== null') == (vehicle == 'rov')
+    legend = browser.run('document.querySelector(".legend").textContent')
+    assert ('target' in legend) == (vehicle in ('rov', 'quadrotor'))
     browser.run('document.querySelector("[data-camera=whole]").click()')
     assert browser.run('byId("key").textContent').endswith('the pink dot is the robot')
     # The path has a width, of a robot that begins at rest too.

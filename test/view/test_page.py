@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from viewed import HOSTILE, flown
 
-from propulsion_ros.drawing.figure import Mark
+from markdown_pages import REPOSITORY
+from propulsion_ros.drawing.figure import PUBLISHED, Mark, Page, Panel, Trace
 from propulsion_ros.pictures.signals import Channel, Fit, Placed, Signals
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.tools import cli
@@ -21,7 +22,7 @@ from propulsion_ros.urdf.xml import Description
 from propulsion_ros.view import page
 from propulsion_ros.view.motion import FRAMES
 from propulsion_ros.view.numbers import as_json, flat, thinned
-from propulsion_ros.view.page import Library, data_of, html_of
+from propulsion_ros.view.page import Library, data_of, html_of, plots_of
 from propulsion_ros.view.robot import PLAIN_ROBOT, Robot, robot_in, robot_of, scene_of
 
 
@@ -65,7 +66,7 @@ def test_a_page_has_the_body_its_thrusts_and_its_plots():
         'position [m]', 'rotors: speed [rad/s]', 'attitude [deg]',
         'rotors: thrust [N]', 'velocity in the world [m/s]', 'rate of turn [deg/s]',
     ]
-    assert {line['command'] for line in data['plots'][3]['lines']} == {False, True}
+    assert {line['command'] for line in data['plots'][3]['lines']} == {'', 'command'}
     assert data['robot']['frames'][0]['parent'] == -1
     assert {shape['kind'] for shape in data['robot']['shapes']} == {'box', 'cylinder'}
     assert not data['notes']
@@ -140,6 +141,25 @@ def test_a_flight_is_drawn_with_what_was_predicted_and_found():
         ('apogee predicted', [1], [5]), ('apogee found', [1], [5]),
     ]
     assert plot['range'] == pytest.approx([-0.8, 13.0], abs=0.2)
+
+
+def test_a_panel_over_another_quantity_than_time_is_left_out():
+    trace = Trace('a', PUBLISHED, np.arange(3.0), np.arange(3.0))
+    page = Page('', 'time [s]', 0.0, 2.0, panels=(
+        Panel('over mass', (trace,), across='mass [kg]'), Panel('over time', (trace,)),
+    ))
+    plots, notes = plots_of(page)
+    assert ([plot['title'] for plot in plots], notes) == (['over time'], [])
+
+
+@pytest.mark.parametrize(('model', 'medium'), [
+    ('quadrotor', 'air'), ('freeflyer', 'air'), ('rov', 'water'), ('azimuth_boat', 'surface'),
+])
+def test_a_robot_is_in_what_its_fluid_is(model, medium):
+    folder = REPOSITORY / 'examples' / model
+    robot = robot_of(str(folder / f'{model}.urdf'), [folder / f'{model}.yaml']) if (
+        folder.is_dir()) else robot_of(model)
+    assert scene_of(robot, ())['medium'] == medium
 
 
 def test_what_is_no_place_is_left_out():
