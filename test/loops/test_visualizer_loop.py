@@ -6,7 +6,7 @@ from visualization_msgs.msg import Marker
 
 from fake_host import MS, FakeHost, joints, message
 from propulsion_ros.graph.executables import make_visualizer
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
@@ -30,7 +30,7 @@ class Scene:
         self.host.subscriptions['~/markers'] = int(watched)
         model = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
         self.loop = self.host.run(make_visualizer(GivenParameters('visualizer', {
-            'robot_description': load_robot_description(model), **TOPICS[vehicle],
+            'robot_description': read_description(model).text, **TOPICS[vehicle],
             'phase_topic': 'phase', **parameters,
         }), self.host))
 

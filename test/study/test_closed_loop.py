@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.demos.pilot import payload_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.settings.errors import ConfigError
@@ -43,9 +43,9 @@ class Lift:
 @pytest.fixture(scope='module')
 def quadrotor(tmp_path_factory):
     path = tmp_path_factory.mktemp('robot') / 'robot.urdf'
-    path.write_text(load_robot_description(
+    path.write_text(read_description(
         share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
-    ))
+    ).text)
     return path
 
 
