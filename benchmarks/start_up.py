@@ -17,7 +17,7 @@ from rclpy.node import Node
 from benchmarks.node_peer import FAMILIES, Peer, Work
 from benchmarks.rows import Row
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.tools.demo import reserved_domain
 
@@ -45,7 +45,7 @@ def measure() -> Iterator[Row]:
     for vehicle in VEHICLES:
         with reserved_domain() as domain:
             taken.append(_vehicle_megabytes(vehicle, domain))
-        nodes = len(vehicle_graph(vehicle).nodes)
+        nodes = len(robot_graph(vehicle).nodes)
         yield Row(
             f'{vehicle}: memory of {nodes} nodes in one process', taken[-1], 'MB', 'bare node', bare
         )
@@ -106,7 +106,7 @@ def _vehicle_megabytes(vehicle: str, domain: int) -> float:
     listener = Node('listener', context=context)
     executor = make_executor('single', context)
     executor.add_node(listener)
-    awaited = {spec.name for spec in vehicle_graph(vehicle).nodes}
+    awaited = {spec.name for spec in robot_graph(vehicle).nodes}
 
     def on_diagnostics(message: DiagnosticArray) -> None:
         awaited.difference_update(

@@ -16,7 +16,7 @@ from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph import expand_xacro
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.share import read_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import BodyState, Command, Family
 from propulsion_ros.urdf.link_tree import LinkTree
@@ -62,7 +62,7 @@ def _xacro(data: bytes) -> None:
         # In this process, where the library is instrumented.
         _read(expand_xacro.expand(str(path), SIZE_LIMIT)[1])
     else:
-        _read(load_robot_description(path))
+        _read(read_description(path).text)
 
 
 @functools.cache
@@ -118,7 +118,7 @@ def _outline(element: Element, depth: int) -> Iterator[str]:
 @functools.cache
 def description(vehicle: str) -> str:
     """Return a shipped description as its nodes get it."""
-    return load_robot_description(REPOSITORY / 'urdf' / f'{vehicle}.urdf.xacro')
+    return read_description(REPOSITORY / 'urdf' / f'{vehicle}.urdf.xacro').text
 
 
 @functools.cache

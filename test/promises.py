@@ -136,11 +136,11 @@ def nodes() -> Iterator[Row]:
 def _kinds() -> Iterator[tuple[str, Any, Path | None]]:
     """Yield each kind of node by its family or executable, as the first vehicle with it has it."""
     from propulsion_ros.graph.vehicles import VEHICLES
-    from propulsion_ros.graph.wiring import vehicle_graph
+    from propulsion_ros.graph.wiring import robot_graph
 
     seen = set()
     for vehicle in VEHICLES:
-        graph = vehicle_graph(vehicle, drawn_with=())
+        graph = robot_graph(vehicle, drawn_with=())
         for spec in graph.nodes:
             kind = spec.executable.removesuffix('_node')
             kind = spec.name if kind == 'actuator' else kind
@@ -217,7 +217,7 @@ def launch_files() -> Iterator[Row]:
     import page_launch
     from propulsion_ros.graph.share import share_directory
     from propulsion_ros.graph.vehicles import VEHICLES
-    from propulsion_ros.graph.wiring import vehicle_graph
+    from propulsion_ros.graph.wiring import robot_graph
 
     share = share_directory()
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +228,7 @@ def launch_files() -> Iterator[Row]:
             for name, choices in page_launch.launch_arguments(path.name).items():
                 yield f'launch argument {name}', ' or '.join(choices) or 'any', path.name
     for vehicle in VEHICLES:
-        for spec in vehicle_graph(vehicle).nodes:
+        for spec in robot_graph(vehicle).nodes:
             yield f'launch starts {spec.name}', spec.executable, f'{vehicle}.launch.py'
     for name in ('launch', 'config', 'urdf', 'studies', 'policies', 'rviz', 'plotjuggler'):
         for path in sorted((share / name).iterdir()):

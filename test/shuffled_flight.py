@@ -8,7 +8,7 @@ import numpy as np
 
 from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.simulation import BODY, Simulation
-from propulsion_ros.graph.wiring import REPLAYED, vehicle_graph
+from propulsion_ros.graph.wiring import REPLAYED, robot_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.payloads import JointRow, Kind
 from propulsion_ros.loops.ports import GivenParameters, Outlet
@@ -138,7 +138,7 @@ class ShuffledFlight:
 
     def __init__(self, vehicle, rng, wait_for, duration, given, acts):
         settings = {'duration': duration, 'real_time_factor': 0.0}
-        graph = vehicle_graph(
+        graph = robot_graph(
             vehicle, simulation=Simulation(tuple(wait_for), settings, (given,))
         )
         self.rng, self.acts, self.lines, self.steps = rng, dict(acts), [], 0

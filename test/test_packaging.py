@@ -86,7 +86,7 @@ def test_installed_package_finds_its_files_without_an_ament_index(site, tmp_path
     environment.pop('AMENT_PREFIX_PATH', None)
     if index:
         environment['AMENT_PREFIX_PATH'] = str(tmp_path)
-    line = 'from propulsion_ros.graph import wiring; print(wiring.vehicle_graph("rov").params_file)'
+    line = 'from propulsion_ros.graph import wiring; print(wiring.robot_graph("rov").params_file)'
     done = subprocess.run(
         [sys.executable, '-c', line], capture_output=True, text=True, check=False,
         env=environment, cwd=tmp_path,

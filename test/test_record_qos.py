@@ -11,7 +11,7 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import Simulation
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.replay.host import Bus, LoopHost
 from propulsion_ros.settings.yaml_file import settings_of
@@ -23,7 +23,7 @@ OF_SETTINGS = {'/rotors/battery_state', '/thrusters/battery_state'}
 
 def classes_of(vehicle, simulation):
     """Return the classes of quality of service of each topic of a vehicle."""
-    graph, classes = vehicle_graph(vehicle, simulation=simulation), defaultdict(set)
+    graph, classes = robot_graph(vehicle, simulation=simulation), defaultdict(set)
     for spec in graph.nodes:
         given = {**settings_of([graph.params_file], spec.name), **spec.settled([]).parameters}
         host = LoopHost(

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.registry import FAMILIES
@@ -33,7 +33,7 @@ def text(vehicle):
 
 @pytest.fixture
 def description(vehicle):
-    return load_robot_description(SHARE / 'urdf' / f'{vehicle}.urdf.xacro')
+    return read_description(SHARE / 'urdf' / f'{vehicle}.urdf.xacro').text
 
 
 def numbers(text, row, count):

@@ -11,7 +11,7 @@ import yaml
 from defusedxml.ElementTree import fromstring
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams, FamilyNodeParams, loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.loops.estimate_loop import EstimateParams
 from propulsion_ros.loops.flight.params import FlightLoopParams
@@ -43,7 +43,7 @@ STILL = BodyState(velocity=np.zeros(3), angular_velocity=np.zeros(3))
 @functools.cache
 def description(vehicle):
     """Return the URDF of a vehicle."""
-    return load_robot_description(SHARE / 'urdf' / f'{vehicle}.urdf.xacro')
+    return read_description(SHARE / 'urdf' / f'{vehicle}.urdf.xacro').text
 
 
 @functools.cache
@@ -140,7 +140,7 @@ def test_macros_serve_a_robot_of_ones_own(tmp_path):
             <xacro:propulsion.booster name="motor" max_thrust="100" max_fuel_rate="0"/>
           </plugin></gazebo>
         </robot>""", encoding='utf-8')
-    rotors, boosters = actuators_from_urdf(load_robot_description(model), loop_params_of)
+    rotors, boosters = actuators_from_urdf(read_description(model).text, loop_params_of)
     assert rotors.values['position'] == pytest.approx([0.0, 0.2, 0.0])
     params = build(FAMILIES['boosters'].Params, boosters.values)
     assert params.tank == ('',)
@@ -170,7 +170,7 @@ def test_macro_of_a_booster_needs_its_numbers_or_a_motor(tmp_path, arguments, ex
             <xacro:booster name="engine" {arguments.format(MOTORS)}/>
           </plugin></gazebo>
         </robot>""", encoding='utf-8')
-    (spec,) = actuators_from_urdf(load_robot_description(model), loop_params_of)
+    (spec,) = actuators_from_urdf(read_description(model).text, loop_params_of)
     if isinstance(expected, str):
         with pytest.raises(ConfigError, match=expected):
             build(FAMILIES['boosters'].Params, spec.values)

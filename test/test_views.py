@@ -11,7 +11,7 @@ import yaml
 from defusedxml import ElementTree
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.loops.vehicle_params import VehicleParams
 from propulsion_ros.models.registry import FAMILIES
@@ -37,7 +37,7 @@ SHOWN = {
 def families(vehicle):
     """Return the families of a vehicle by plugin block, and their base links."""
     path = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
-    specs = actuators_from_urdf(load_robot_description(path), loop_params_of)
+    specs = actuators_from_urdf(read_description(path).text, loop_params_of)
     return {
         spec.name: (FAMILIES[spec.family](build(FAMILIES[spec.family].Params, spec.values)),
                     spec.base_link)

@@ -31,7 +31,7 @@ Summary = Mapping[str, Any]
 class Demo:
     """A vehicle with its pilot, and the table and page of its flight.
 
-    The vehicle's graph is that of `wiring.vehicle_graph`, with config/<vehicle>_demo.yaml beside
+    The vehicle's graph is that of `wiring.robot_graph`, with config/<vehicle>_demo.yaml beside
     the vehicle's own settings.
     """
 

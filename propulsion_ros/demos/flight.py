@@ -23,7 +23,7 @@ from propulsion_ros.demos.demo import Demo
 from propulsion_ros.demos.pilot import Recording
 from propulsion_ros.demos.pilot_node import LAST_TOPIC, ODOMETRY, PILOT, PilotNode
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.messages import qos
 from propulsion_ros.nodes.spin import make_executor
 from propulsion_ros.replay.bags import Recorded
@@ -71,7 +71,7 @@ def fly(
     StoppedError
         After SIGINT or SIGTERM, with the other nodes stopped too.
     """
-    pilot, graph = demo.make_pilot(), vehicle_graph(vehicle)
+    pilot, graph = demo.make_pilot(), robot_graph(vehicle)
     options = ['--vehicle', vehicle, *(f'--wait-for={topic}' for topic in pilot.commands)]
     (frame,) = [spec.parameters['base_link'] for spec in graph.nodes if spec.name == BODY]
     print(f'Starting {", ".join(spec.name for spec in graph.nodes)} ...', flush=True)

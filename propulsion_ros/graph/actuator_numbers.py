@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,13 @@ class Rows:
         return np.array(np.broadcast_to(values if fits else np.nan, len(self.names)), dtype=float)
 
 
+Of = str | Callable[[Rows], ArrayLike]
+"""An attribute of rows, or a function of them."""
+
+
 def of_rows(
-    rows_of: Callable[[RobotLayout, Group], Rows], keys: str,
-    value: Callable[[Rows], FloatArray], of: Callable[[Rows], ArrayLike] = lambda rows: 1.0,
+    rows_of: Callable[[RobotLayout, Group], Rows], keys: str, value: Of,
+    of: Of = lambda rows: 1.0,
 ) -> Callable[[RobotLayout], Iterator[Number]]:
     """Return a function that yields a number of each row of each group.
 
@@ -86,14 +91,16 @@ def of_rows(
         Returns the rows of a group.
     keys : str
         Parameters that make the number, with ' or ' between them.
-    value, of : callable
-        Return the numbers, and the references by which they are divided.
+    value, of : str or callable
+        The numbers, and the references by which they are divided.
     """
+    columns = [attrgetter(each) if isinstance(each, str) else each for each in (value, of)]
+
     def find(robot: RobotLayout) -> Iterator[Number]:
         for group in robot.groups:
             rows = rows_of(robot, group)
             with np.errstate(divide='ignore', invalid='ignore'):
-                pair = np.broadcast_arrays(value(rows), of(rows))
+                pair = np.broadcast_arrays(*(column(rows) for column in columns))
             for i, name in enumerate(rows.names):
                 yield Number(keys, float(pair[0][i]), f'{name} ', float(pair[1][i]), i, group.name)
 
@@ -185,8 +192,11 @@ def batteries(robot: RobotLayout, group: Group) -> Rows:
     params, made = stores[0][2], _at_most(group.family, _SPINNING)
     drawn = made.batteries if made is not None else None
     wanted = [np.nansum(group.layout.highest[k]) if k else np.nan for *_, k in stores]
+    # Voltages may be left out.
+    volts = {key: np.where(given > 0.0, given, np.nan) for key in (
+        'nominal_voltage', 'cut_off_voltage') for given in [getattr(params, key)]}
     return Rows(
-        [f'battery {name!r}' for name in params.names], params,
+        [f'battery {name!r}' for name in params.names], params, **volts,
         users=[len(served) for *_, served in stores], wanted=wanted,
         full=[params.curve(i)[1][-1] for i, *_ in stores], robot=robot.body.mass or np.nan,
         current=np.maximum(drawn.current, LEAST) if drawn is not None else np.nan,

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -275,32 +274,32 @@ RULES = (
          'the step'),
     Rule('impulse', 'burns {} at its largest thrust', (1.0 / 545.0, 1.0 / 60.0), 'kg/s', 'black '
          'powder has an impulse of 80 s, the best chemical engine fired 542 s (Arbit, Clapp and '
-         'Nagai 1970)', r.of_rows(r.actuators, 'max_fuel_rate or specific_impulse', attrgetter(
-             'max_fuel_rate'), lambda a: a.max_thrust / STANDARD_GRAVITY), 'thrust over g',
+         'Nagai 1970)',
+         r.of_rows(r.actuators, 'max_fuel_rate or specific_impulse', 'max_fuel_rate',
+                   lambda a: a.max_thrust / STANDARD_GRAVITY), 'thrust over g',
          'that is a specific impulse of 60 to 545 s, and electric engines alone have more; kg/s, '
          'N and s?'),
-    Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion', r.of_rows(
-             r.actuators, 'specific_impulse', lambda a: a.power, lambda a: a.robot,
-         ), 'the mass', 'is it in m/s?'),
+    Rule('impulse', 'makes a stream of {}', (0.0, 100.0), 'W', 'electric propulsion',
+         r.of_rows(r.actuators, 'specific_impulse', 'power', 'robot'), 'the mass', 'is it in m/s?'),
     Rule('propellant', 'lasts {} at the largest thrust', (0.1, _ENDLESS), 's', _USE,
          r.of_rows(r.tanks, 'tanks.capacity or max_thrust or max_fuel_rate or specific_impulse',
                    lambda t: t.held / t.rate),
          remedy='give <capacity> in kg or a <motor_file>, thrusts in N, and what burns in kg/s'),
     Rule('burnt', 'burns {} along its curve', (0.75, 1.25), 'kg', _USE,
-         r.of_rows(r.actuators, 'thrust_curve', lambda a: a.burns, lambda a: a.stored),
+         r.of_rows(r.actuators, 'thrust_curve', 'burns', 'stored'),
          'what its tank holds', 's, N, kg/s in max_fuel_rate, kg in capacity?'),
     Rule('tank', 'holds {}', (0.0, 1.0), 'kg', '25 times the mass without propellant, rockets have '
-         'up to 20; once of gas, whose vessels weigh more', r.of_rows(
-             r.tanks, 'tanks.capacity', lambda t: t.capacity, lambda t: t.most * t.dry
-         ), 'what such a robot can hold', 'kg?'),
-    *(Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE, r.of_rows(
-        rows, key, attrgetter('users')
-    ), remedy=f'is a <{tag}> missing?') for rows, key, tag in (
-        (r.tanks, 'tanks.names', 'tank'), (r.batteries, 'batteries.names', 'battery'))),
+         'up to 20; once of gas, whose vessels weigh more',
+         r.of_rows(r.tanks, 'tanks.capacity', 'capacity', lambda t: t.most * t.dry),
+         'what such a robot can hold', 'kg?'),
+    *(Rule('unused', 'serves {} actuators', (1.0, _ENDLESS), '', _USE,
+           r.of_rows(rows, key, 'users'), remedy=f'is a <{tag}> missing?')
+      for rows, key, tag in (
+          (r.tanks, 'tanks.names', 'tank'), (r.batteries, 'batteries.names', 'battery'))),
     Rule('unused', 'draws from {} batteries, where others have one', (1.0, _ENDLESS), '', _USE,
-         r.of_rows(r.actuators, 'battery', lambda a: a.batteries), remedy='is it missing?'),
+         r.of_rows(r.actuators, 'battery', 'batteries'), remedy='is it missing?'),
     *(Rule('opening_time', f'has a valve that {does} after {{}}', (0.0, 1.0), 's', 'valves in use',
-           r.of_rows(r.actuators, key, attrgetter(key), lambda a: a.pulse),
+           r.of_rows(r.actuators, key, key, 'pulse'),
            'a pulse, or 1 s,', 'a pulse must be longer')
       for key, does in (('open_delay', 'opens'), ('close_delay', 'closes'))),
     Rule('rotor_speed', 'turns at {} to reach max_thrust', (30.0, 90_000.0), 'rpm',
@@ -308,32 +307,30 @@ RULES = (
          r.of_rows(r.actuators, _OF_SPEED, lambda a: a.speed * RPM),
          remedy='is the constant per (rad/s)^2, and the thrust in N?'),
     Rule('rotor_speed', 'turns at {} in water to reach max_thrust', (0.0, 10_000.0), 'rpm',
-         'the small ones of ROVs have 4000', r.of_rows(
-             p.spinning, _OF_SPEED, lambda s: s.speed_in_liquid * RPM
-         ), remedy='is the constant per (rad/s)^2, and its command in rad/s?'),
+         'the small ones of ROVs have 4000',
+         r.of_rows(p.spinning, _OF_SPEED, lambda s: s.speed_in_liquid * RPM),
+         remedy='is the constant per (rad/s)^2, and its command in rad/s?'),
     Rule('blades', 'makes {} of density x speed^2 x radius^4', (4e-4, 0.2), '', 'propellers have '
          '0.01 to 0.06; the radius is half of the way to the next one, of a given one see load',
-         r.of_rows(r.actuators, 'motor_constant', lambda a: a.blades),
+         r.of_rows(r.actuators, 'motor_constant', 'blades'),
          remedy='is the constant in N s^2/rad^2, and the distance between them in m?'),
     Rule('backwards', 'pushes backwards without limit, {}', (-r.NO_LIMIT, _ENDLESS), 'N',
-         'no limit', r.of_rows(r.actuators, 'max_thrust', lambda a: a.lowest),
+         'no limit', r.of_rows(r.actuators, 'max_thrust', 'lowest'),
          remedy='give min_thrust too, 0 for none'),
-    Rule('battery', 'lasts {} at the largest thrust', (20.0, _ENDLESS), 's', _USE, r.of_rows(
-        r.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current
-    ), remedy='ampere-hours, and watts per N^1.5?'),
-    Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE, r.of_rows(
-        r.batteries, 'batteries.starting_charge or batteries.standby_power or '
-        'batteries.internal_resistance', lambda b: b.made, lambda b: b.wanted
-    ), 'the largest thrust', 'ohms, and volts of the pack?'),
-    *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE, r.of_rows(
-        r.batteries, f'batteries.{key}', lambda b, key=key: np.where(  # type: ignore[misc]
-            getattr(b, key) > 0.0, getattr(b, key), np.nan
-        ), lambda b: b.full
-    ), 'the full battery', 'of the pack, not of a cell?')
-        for key in ('nominal_voltage', 'cut_off_voltage')),
+    Rule('battery', 'lasts {} at the largest thrust', (20.0, _ENDLESS), 's', _USE,
+         r.of_rows(r.batteries, 'batteries.capacity', lambda b: 3600.0 * b.capacity / b.current),
+         remedy='ampere-hours, and watts per N^1.5?'),
+    Rule('weak_battery', 'can make {}', (0.2, _ENDLESS), 'N', _USE,
+         r.of_rows(r.batteries, 'batteries.starting_charge or batteries.standby_power or '
+                   'batteries.internal_resistance', 'made', 'wanted'),
+         'the largest thrust', 'ohms, and volts of the pack?'),
+    *(Rule('voltage', 'has a voltage of {}', (0.5, 1.5), 'V', _USE,
+           r.of_rows(r.batteries, f'batteries.{key}', key, 'full'),
+           'the full battery', 'of the pack, not of a cell?')
+      for key in ('nominal_voltage', 'cut_off_voltage')),
     Rule('energy', 'holds {}', (0.0, 350.0), 'W h', 'good cells have 300 W h/kg',
-         r.of_rows(r.batteries, 'batteries.capacity', lambda b: b.capacity * b.full,
-                   lambda b: b.robot), 'the mass', 'A h?'),
+         r.of_rows(r.batteries, 'batteries.capacity', lambda b: b.capacity * b.full, 'robot'),
+         'the mass', 'A h?'),
     Rule('gimbal_axis', 'is {}', (8.0, _ENDLESS), 'deg', _SHAPE, n.turning_angles,
          remedy='it turns nothing; see <axis> of the joints'),
     Rule('same_place', 'is {} away', (1e-3, _ENDLESS), 'm', _SHAPE, n.distances,
@@ -395,68 +392,66 @@ RULES = (
     # Rotors and propellers.
     Rule('tip_speed', 'has tips at {}', (15.0, 340.0), 'm/s', 'blades lose their lift at the speed '
          'of sound (Leishman, Principles of Helicopter Aerodynamics, 2006); airships have 50',
-         r.of_rows(p.spinning, _OF_SPEED, lambda s: s.tip_in_air),
+         r.of_rows(p.spinning, _OF_SPEED, 'tip_in_air'),
          remedy='N, and speeds in rad/s?'),
     Rule('tip_speed', 'has tips at {}', (4.0, 50.0), 'm/s', 'beyond it water cavitates (Carlton, '
          'Marine Propellers and Propulsion, 2018)',
-         r.of_rows(p.spinning, _OF_SPEED, lambda s: s.tip_in_liquid),
+         r.of_rows(p.spinning, _OF_SPEED, 'tip_in_liquid'),
          remedy='N, and speeds in rad/s?'),
     Rule('merit', 'has a figure of merit of {}', (0.15, 1.3), '', 'the ideal one has 1, in a '
-         'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)', r.of_rows(
-             p.spinning, 'moment_constant or motor_constant', lambda s: s.merit, lambda s: s.ideal
-         ), '1, without a radius 1.5,', 'is moment_constant in m, N m over N?'),
+         'duct 1.41; good ones 0.8, small ones 0.4 (Leishman 2006)',
+         r.of_rows(p.spinning, 'moment_constant or motor_constant', 'merit', 'ideal'),
+         '1, without a radius 1.5,', 'is moment_constant in m, N m over N?'),
     Rule('merit', 'has a figure of merit of {} with its motor', (0.03, 1.3), '',
-         'motors lose up to four fifths', r.of_rows(
-             p.spinning, 'power_constant', lambda s: s.overall, lambda s: s.ideal
-         ), '1, without a radius 1.5,', 'is power_constant in W over N^1.5?'),
+         'motors lose up to four fifths',
+         r.of_rows(p.spinning, 'power_constant', 'overall', 'ideal'),
+         '1, without a radius 1.5,', 'is power_constant in W over N^1.5?'),
     Rule('load', 'has a thrust coefficient of {}', (0.002, 0.35), '', 'thrust over density, disk '
          'and tip speed^2: helicopters 0.004 to 0.012, propellers 0.01 to 0.05, in nozzles 0.1 '
-         '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3', r.of_rows(
-             p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter',
-             lambda s: s.load), remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
+         '(Leishman 2006; Carlton 2018), fans of model aircraft 0.3',
+         r.of_rows(p.spinning, 'thrust_coefficient or rotor_radius or propeller_diameter', 'load'),
+         remedy='is it of speeds in rad/s, not turns/s; metres, and N?'),
     Rule('load', 'pushes no more at an advance ratio of {}', (0.2, 5.0), '', 'pitch over diameter: '
          '0.5 to 1.5', r.of_rows(r.actuators, 'advance_coefficient', lambda a: np.where(
              a.advance_coefficient, -2.0 * math.pi * a.thrust_coefficient / (
                  a.advance_coefficient * (1.0 - a.wake_fraction)), np.nan,
          )), remedy='is its sign wrong, or that of thrust_coefficient, or is it per turn?'),
     Rule('spin', 'has an inertia of {}', (0.0, 0.1), 'kg m^2', _USE,
-         r.of_rows(p.spinning, 'rotor_inertia', lambda s: s.rotor_inertia, lambda s: s.whole),
+         r.of_rows(p.spinning, 'rotor_inertia', 'rotor_inertia', 'whole'),
          'the mass at its tips'),
-    *(Rule('drag', 'is changed by {} at 1 m/s', (0.0, 0.3), 'N', _USE, r.of_rows(
-        p.spinning, key, attrgetter(f'by_{key}'), lambda s: s.thrust
-    ), 'its thrust', 'of speeds in rad/s and m/s?') for key in p.IN_STREAM),
+    *(Rule('drag', 'is changed by {} at 1 m/s', (0.0, 0.3), 'N', _USE,
+           r.of_rows(p.spinning, key, f'by_{key}', 'thrust'),
+           'its thrust', 'of speeds in rad/s and m/s?') for key in p.IN_STREAM),
     Rule('reach', 'has no largest thrust', (0.0, 0.0), '', _USE, n.endless,
          remedy='give max_command or max_thrust'),
-    Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE, r.of_rows(
-        p.ends, 'input_values or max_command', lambda e: e.fastest, lambda e: e.asked
-    ), 'what is asked for at most', 'are both in rad/s?'),
-    Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE, r.of_rows(
-        p.ends, 'output_values or rotor_constant or max_command or max_thrust', lambda e: e.forth,
-        lambda e: e.least
-    ), 'max_thrust, of a table over 0.12,', 'is the constant in N s^2/rad^2, the table in N, not '
-         'kgf, and the command in rad/s?'),
+    Rule('reach', 'gets {} by its table', (0.4, 2.5), 'rad/s', _USE,
+         r.of_rows(p.ends, 'input_values or max_command', 'fastest', 'asked'),
+         'what is asked for at most', 'are both in rad/s?'),
+    Rule('reach', 'gets {} by its curve', (0.05, _ENDLESS), 'N', _USE,
+         r.of_rows(p.ends, 'output_values or rotor_constant or max_command or max_thrust', 'forth',
+                   'least'), 'max_thrust, of a table over 0.12,',
+         'is the constant in N s^2/rad^2, the table in N, not kgf, and the command in rad/s?'),
     Rule('reach', 'gets {} by its curve at full throttle', (0.4, 2.5), 'N or rad/s', _USE,
-         r.of_rows(p.ends, 'esc_curve', lambda e: e.full, lambda e: e.needed),
+         r.of_rows(p.ends, 'esc_curve', 'full', 'needed'),
          'what max_thrust takes', 'in N, or with esc_gives speed in rad/s?'),
-    Rule('reach', 'gets {} by its curve in neutral', (0.0, 0.05), 'N', _USE, r.of_rows(
-        p.ends, 'esc_curve', lambda e: e.neutral, lambda e: e.full
-    ), 'that at full throttle', 'neutral is throttle 0, or 0.5 with reverse'),
-    Rule('reach', 'gets {} by its curve at rest', (0.0, 0.25), 'N', _USE, r.of_rows(
-        p.ends, 'thrust_curve', lambda e: e.resting, lambda e: e.forth
-    ), 'its largest thrust', 'N over rad/s; is thrust_curve_kind table missing?'),
-    Rule('reach', 'pushes only beyond {}', (0.0, 0.25), 'N', _USE, r.of_rows(
-        p.ends, 'thrust_deadband', lambda e: e.thrust_deadband, lambda e: e.forth
-    ), 'its largest thrust'),
-    Rule('reach', 'is cut by max_thrust at throttle {}', (1.0, _ENDLESS), '', _USE, r.of_rows(
-        p.ends, 'max_thrust', lambda e: e.cut
-    ), remedy='is that the largest thrust, as esc_curve has it?'),
+    Rule('reach', 'gets {} by its curve in neutral', (0.0, 0.05), 'N', _USE,
+         r.of_rows(p.ends, 'esc_curve', 'neutral', 'full'),
+         'that at full throttle', 'neutral is throttle 0, or 0.5 with reverse'),
+    Rule('reach', 'gets {} by its curve at rest', (0.0, 0.25), 'N', _USE,
+         r.of_rows(p.ends, 'thrust_curve', 'resting', 'forth'),
+         'its largest thrust', 'N over rad/s; is thrust_curve_kind table missing?'),
+    Rule('reach', 'pushes only beyond {}', (0.0, 0.25), 'N', _USE,
+         r.of_rows(p.ends, 'thrust_deadband', 'thrust_deadband', 'forth'), 'its largest thrust'),
+    Rule('reach', 'is cut by max_thrust at throttle {}', (1.0, _ENDLESS), '', _USE,
+         r.of_rows(p.ends, 'max_thrust', 'cut'),
+         remedy='is that the largest thrust, as esc_curve has it?'),
     Rule('reverse', 'pushes backwards by {}', (0.0, 0.0, 0.05, 2.5), 'N', 'propellers give a third '
-         'to all of it (Carlton 2018)', r.of_rows(
-             p.ends, 'min_command or min_thrust', lambda e: e.reverse, lambda e: e.forth
-         ), 'the largest thrust', 'are both limits in one unit?'),
-    Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE, r.of_rows(
-        p.ends, 'input_values', lambda e: e.disorder
-    ), remedy='is one swapped, or its sign wrong?'),
+         'to all of it (Carlton 2018)',
+         r.of_rows(p.ends, 'min_command or min_thrust', 'reverse', 'forth'),
+         'the largest thrust', 'are both limits in one unit?'),
+    Rule('falls', 'has {} input_values out of order', (0.0, 0.0), '', _USE,
+         r.of_rows(p.ends, 'input_values', 'disorder'),
+         remedy='is one swapped, or its sign wrong?'),
     Rule('lag', 'turns by {} at the largest torque', (0.0, 2.0 * math.pi), 'rad', 'what turns '
          'over before its thrusts follow is not controlled', p.lags,
          remedy='seconds, rad/s, and kg m^2?'),
@@ -468,9 +463,9 @@ RULES = (
          p.deflections, 'the largest angle of its joint, or across'),
     Rule('crossing', 'takes {} from end to end', (0.01, 60.0), 's', 'servos in use', p.crossings,
          remedy='rad/s?'),
-    *(Rule('stall', f'has a {what} of {{}}', usual, '', source, r.of_rows(
-        p.sections, keys, attrgetter(key)
-    ), remedy='per rad, and in rad; is a sign wrong?') for what, key, usual, source, keys in (
+    *(Rule('stall', f'has a {what} of {{}}', usual, '', source,
+           r.of_rows(p.sections, keys, key), remedy='per rad, and in rad; is a sign wrong?')
+      for what, key, usual, source, keys in (
         ('lift coefficient at stall', 'lift', (0.15, 3.0), 'Hoerner, Fluid-Dynamic Lift, 1985',
          'two_lines.lift_slope or two_lines.stall_angle'),
         ('lift at stall over its drag', 'glide', (1.0, 60.0), 'the best gliders have 60',
@@ -478,12 +473,14 @@ RULES = (
         ('drag coefficient broadside', 'broadside', (0.4, 2.5), 'plates have 1.2 to 2 (Hoerner, '
          'Fluid-Dynamic Drag, 1965)', 'two_lines.stalled_drag_slope or two_lines.drag_slope'),
     )),
-    Rule('stall', 'has a lift slope beyond its stall of {}', (-_ENDLESS, 0.0), '', 'lift falls '
-         'there', r.of_rows(p.sections, 'two_lines.stalled_lift_slope',
-                            attrgetter('stalled_lift_slope')), remedy='is a sign wrong?'),
-    Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '', 'the best gliders '
-         'have 60', r.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant',
-                              lambda s: s.glide), remedy='see both constants'),
+    Rule('stall', 'has a lift slope beyond its stall of {}', (-_ENDLESS, 0.0), '',
+         'lift falls there',
+         r.of_rows(p.sections, 'two_lines.stalled_lift_slope', 'stalled_lift_slope'),
+         remedy='is a sign wrong?'),
+    Rule('stall', 'has a lift over drag of {} at 0.3 rad', (1.0, 60.0), '',
+         'the best gliders have 60',
+         r.of_rows(p.plates, 'quadratic.lift_constant or quadratic.drag_constant', 'glide'),
+         remedy='see both constants'),
     *(Rule('unstable', 'is {} ahead of the centre of mass', (-_ENDLESS, most), 'm', _SHAPE,
            find, 'the size of the robot', 'move them back, see <origin> of their joints '
            'and of the <inertial>: is a sign wrong?')
@@ -495,35 +492,34 @@ RULES = (
          remedy='see <chord>, <span>, and the <axis> of what pushes'),
     Rule('fluid', 'is in {}', (0.8, 1.25), 'kg/m^3', 'one robot is in one fluid', p.fluids,
          'that of the robot', 'see body.fluid_density and fluid_density'),
-    Rule('fin_area', 'has {}', (2e-4, 4.0), 'm^2', _SIZE, r.of_rows(
-        p.sections, 'two_lines.area', lambda s: s.area, lambda s: s.size
-    ), 'the square of the size of the robot', 'square metres?'),
+    Rule('fin_area', 'has {}', (2e-4, 4.0), 'm^2', _SIZE,
+         r.of_rows(p.sections, 'two_lines.area', 'area', 'size'),
+         'the square of the size of the robot', 'square metres?'),
     Rule('fin_area', 'lift {} at 0.3 rad', (0.02, 50.0), 'N', 'wings of gliders have 20', p.lifts,
          'its drag', 'square metres, with the density of water? See <axis> of their joints'),
     # Tanks and engines.
     Rule('contents', 'holds a gas of {} by its inertia', (0.0015, 0.3), 'kg/mol', 'hydrogen has '
          '0.002, xenon 0.131', r.of_rows(p.contents, 'tanks.inertia or tanks.capacity or '
-                                         'tanks.pressure or tanks.temperature', lambda t: t.molar),
+                                         'tanks.pressure or tanks.temperature', 'molar'),
          remedy='kg m^2 of the full tank, kg, Pa and K?'),
     Rule('contents', 'holds {} by its inertia', (30.0, 8000.0), 'kg/m^3', 'liquid hydrogen has 71, '
-         'mercury 13,500, and tanks are no ellipsoids', r.of_rows(
-             p.contents, 'tanks.inertia or tanks.capacity', lambda t: t.density
-         ), remedy='kg m^2 of the full tank, and kg?'),
+         'mercury 13,500, and tanks are no ellipsoids',
+         r.of_rows(p.contents, 'tanks.inertia or tanks.capacity', 'density'),
+         remedy='kg m^2 of the full tank, and kg?'),
     Rule('contents', 'holds {} in its grains', (800.0, 3000.0), 'kg/m^3', 'solid propellants have '
          '900 to 1900', r.of_rows(p.contents, 'tanks.grain_length or tanks.capacity or '
-                                  'tanks.grain_outer_radius', lambda t: t.cast),
+                                  'tanks.grain_outer_radius', 'cast'),
          remedy='radii and lengths in m, capacity in kg, and the number of grains?'),
     Rule('triangle', 'has a largest moment of inertia of {}', (0.0, 1.25), 'kg m^2', 'any body has '
-         '1', r.of_rows(p.contents, 'tanks.inertia', lambda t: t.largest, lambda t: t.others),
+         '1', r.of_rows(p.contents, 'tanks.inertia', 'largest', 'others'),
          'the two others', 'no body has one above the sum of the others'),
     Rule('throttle', 'goes down to {}', (0.0, 0.0, 0.05, 1.0), 'N', 'the deepest flown are 0.1 '
-         '(Casiano, Hulka and Yang 2010)', r.of_rows(
-             p.nozzles, 'min_thrust or max_thrust', lambda z: z.lowest, lambda z: z.max_thrust
-         ), 'max_thrust', 'are both in N?'),
+         '(Casiano, Hulka and Yang 2010)',
+         r.of_rows(p.nozzles, 'min_thrust or max_thrust', 'lowest', 'max_thrust'),
+         'max_thrust', 'are both in N?'),
     Rule('nozzle', 'pushes by {} on its exit', (5e3, 2e7), 'Pa', 'cold gas to the largest chamber '
-         'pressures (Sutton and Biblarz 2017)', r.of_rows(
-             p.nozzles, 'exit_area or max_thrust', lambda z: z.flow
-         ), remedy='square metres, and N?'),
+         'pressures (Sutton and Biblarz 2017)',
+         r.of_rows(p.nozzles, 'exit_area or max_thrust', 'flow'), remedy='square metres, and N?'),
     Rule('liftoff', '{}', (1.0, 100.0), 'N', 'what flies up, to the fastest missiles', p.liftoffs,
          'the weight, or more on a rail,',
          'N and kg? In orbit, give body.gravity 0 and body.ground false'),

@@ -326,8 +326,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     Where they lift hardly, it counts only if nothing else turns the robot about that axis.
     """
     groups, ahead, found = _lifting(robot)
-    area, made = float(robot.params.drag_area @ np.abs(ahead)), np.max(np.abs(
-        np.nan_to_num(robot.extremes)), axis=0)
+    area, made = float(robot.params.drag_area @ np.abs(ahead)), robot.largest
     least, most = made[:3].max() * size_of(robot), max((force for force, *_ in found), default=0.0)
     # More drag along itself than across is another mistake.
     is_meant = 0.0 < area <= robot.params.drag_area.min() and _is_submerged(robot)
@@ -537,8 +536,7 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
     The robot starts on the ground. With a rail but no gimbals, the engines must also accelerate it
     on the rail to the speed at which fins stabilize it.
     """
-    mass, rail, remedy = robot.body.mass, robot.params.rail_length, ''
-    weight = mass * robot.params.gravity
+    weight, rail, remedy = robot.weight, robot.params.rail_length, ''
     driving = robot.pushing
     is_burning = all(group.burns for group in driving)
     if not (weight and driving and is_burning and robot.params.starts_on_ground):
@@ -551,7 +549,7 @@ def liftoffs(robot: RobotLayout) -> Iterator[Number]:
                      remedy='give body.rail_axis along its nose')
         return
     if rail and not any(group.layout.angle_names for group in driving):
-        weight += 0.5 * mass * _HELD_BY_FINS**2 / rail
+        weight += 0.5 * robot.body.mass * _HELD_BY_FINS**2 / rail
         remedy = f'N, kg and m? With less, it leaves its rail below {_HELD_BY_FINS:g} m/s'
     if up > 0.9 * most:
         yield Number('max_thrust', up, 'from the ground its engines push it up by ', weight, 0,
@@ -682,7 +680,7 @@ def undragged(robot: RobotLayout, is_angular: bool = False) -> Iterator[Number]:
         arms = np.sqrt(np.asarray(body.moments) / body.mass)**(3 * is_angular)
         of = (body.mass / params.fluid_density)**(2.0 / 3.0) * arms
         # What nothing turns, as a body of revolution, needs no drag about that axis.
-        turned = np.abs(np.nan_to_num(robot.extremes))[:, 3:].max(axis=0)
+        turned = robot.largest[3:]
         is_still = (turned < n.LITTLE * turned.max()) & (not _lifting(robot)[0])
         is_known = is_angular & (is_still | (params.angular_damping > 0.0))
         for i in np.flatnonzero(~is_known).tolist():
@@ -739,7 +737,7 @@ def currents(robot: RobotLayout) -> Iterator[Number]:
 
     Under water, that of a start too, and of its ends as it turns.
     """
-    params, push = robot.params, float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max())
+    params, push = robot.params, float(robot.largest[:3].max())
     area, speed = params.drag_area[params.drag_area > 0.0], float(np.linalg.norm(params.current))
     if len(area) and push:
         # Only a part of floating hulls is in the water.
@@ -806,8 +804,7 @@ def lags(robot: RobotLayout) -> Iterator[Number]:
     """
     if not robot.body.is_solid:
         return
-    torque = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:5])
-    rate = float((torque / robot.body.moments[:2]).max())
+    rate = float((robot.largest[3:5] / robot.body.moments[:2]).max())
     for group in robot.groups:
         names, params = group.layout.names, group.params
         for key in ('time_constant_up', 'time_constant_down', 'time_constant'):

@@ -176,10 +176,19 @@ class RobotLayout:
         )
 
     @functools.cached_property
+    def largest(self) -> FloatArray:
+        """Largest size of each part of the wrench of all actuators together, 0 if unknown, (6,)."""
+        return np.asarray(np.maximum(*np.nan_to_num(np.abs(self.extremes))))
+
+    @property
+    def weight(self) -> float:
+        """Weight [N]; 0 if no link has a mass, or without gravity."""
+        return self.body.mass * self.params.gravity
+
+    @functools.cached_property
     def thrust_to_weight(self) -> float:
         """Largest force along z of base_link over the weight, NaN where either is unknown."""
-        weight = self.body.mass * self.params.gravity
-        return float(self.extremes[1][2] / weight) if weight else np.nan
+        return float(self.extremes[1][2] / self.weight) if self.weight else np.nan
 
     @functools.cached_property
     def afloat(self) -> tuple[float, ...] | None:

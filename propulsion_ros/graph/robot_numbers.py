@@ -353,7 +353,7 @@ def torques_left(robot: RobotLayout) -> Iterator[Number]:
     largest lift, without a torque.
     """
     spun = [group for group in robot.groups if is_spun(group)]
-    most, weight = np.maximum(*np.abs(robot.extremes)), robot.body.mass * robot.params.gravity
+    most, weight = np.maximum(*np.abs(robot.extremes)), robot.weight
     lift, count = robot.extremes[1][2], sum(len(group.layout.names) for group in spun)
     is_lifted = 2.0 * lift > weight > 0.0
     if not 2 <= count <= FEW or _is_carried(robot) or robot.not_counted or not (
@@ -522,7 +522,7 @@ def surpluses(robot: RobotLayout) -> Iterator[Number]:
     That is the largest force along any axis, as fins turn what pushes ahead, or at least a part of
     the weight, as gliders that hardly push are trimmed to a hundredth of that.
     """
-    most, params = float(np.abs(np.nan_to_num(robot.extremes))[:, :3].max()), robot.params
+    most, params = float(robot.largest[:3].max()), robot.params
     is_free = params.fluid_density and not params.hulls.names
     for number in lifted(robot) if is_free and most > _PUSHED * robot.body.mass else ():
         net = (number.value - number.of) * params.gravity
@@ -661,7 +661,7 @@ def forces_on_wings(robot: RobotLayout) -> Iterator[Number]:
 def spins(robot: RobotLayout) -> Iterator[Number]:
     """Yield the largest torque about each axis [N m], over the moment of inertia."""
     if robot.body.is_solid:
-        sizes = np.maximum(*np.nan_to_num(np.abs(robot.extremes))[:, 3:])
+        sizes = robot.largest[3:]
         k = int(np.argmax(sizes / robot.body.moments))
         who, path = f'{robot.body.moments[k]:.3g} kg m^2 about {"xyz"[k]} ', heaviest(robot)[0]
         yield Number(f'{path}/inertia', sizes[k], who, robot.body.moments[k])
@@ -696,7 +696,7 @@ def lifts(robot: RobotLayout) -> Iterator[Number]:
     they push it down strongly enough to lift it. Where wings, or thrusts that joints turn, may
     carry it, only rotors along z count, three or more of them.
     """
-    weight, upwards = robot.body.mass * robot.params.gravity, matrix_of_rpy(robot.params.start_rpy)
+    weight, upwards = robot.weight, matrix_of_rpy(robot.params.start_rpy)
     pushes = np.nan_to_num(robot.limits[1]) * robot.matrix[:3]
     is_lifter = np.abs(upwards[2] @ pushes) > _ALONG * np.linalg.norm(pushes, axis=0)
     if is_lifted := _is_carried(robot) and is_lifter.sum() >= FEW and all(

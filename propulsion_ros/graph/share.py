@@ -109,14 +109,6 @@ def robot_files(robot: str) -> tuple[Path, list[Path]]:
     return path, []
 
 
-def load_robot_description(path: str | Path) -> str:
-    """Return the URDF text of a .urdf or .xacro file.
-
-    Raises `SourceError` that names the file if it cannot be read or expanded.
-    """
-    return read_description(path).text
-
-
 def read_description(path: str | Path) -> Description:
     """Return a .urdf or .xacro file with the places of its elements.
 

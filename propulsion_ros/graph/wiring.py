@@ -68,93 +68,54 @@ class Graph:
 
 
 def robot_graph(
-    model: str | Path,
-    use_sim_time: bool = False,
+    robot: str | Path,
+    model: str | Path = '',
+    *,
+    use_sim_time: bool | None = None,
     allocated: Sequence[str] = (),
     replay: bool = False,
     drawn_with: Sequence[str | Path] | None = None,
     simulation: Simulation | None = None,
 ) -> Graph:
-    """Return the actuator nodes of any robot, and its body if that is simulated.
+    """Return the nodes of a robot: actuators, allocators, flight computer, visualizer and body.
 
-    A simulated body also has a flight computer if the parameter files have a section for one.
+    A vehicle of the package has a flight computer and a simulated body of its own; other robots
+    have a body if it is given, and a flight computer if its parameter files have a section for one.
     Raises `ConfigError` if the description is wrong or has no plugin block.
 
     Parameters
     ----------
-    allocated : sequence of str
-        Plugin blocks that get an allocator, to be commanded by a wrench.
-    replay : bool
-        Whether the inputs come from a recording.
-    drawn_with : sequence of str or Path, optional
-        Adds a visualizer, which also reads limits from these parameter files of the actuators.
-    simulation : Simulation, optional
-        Adds a simulated body, which publishes /clock.
-    """
-    description, blocks = _read(model)
-    return _graph(
-        description, blocks, VehicleKit(allocated=tuple(allocated)), None,
-        use_sim_time=use_sim_time or simulation is not None, replay=replay, drawn_with=drawn_with,
-        simulation=simulation,
-    )
-
-
-def vehicle_graph(
-    vehicle: str,
-    use_sim_time: bool = True,
-    model: str | Path = '',
-    replay: bool = False,
-    drawn_with: Sequence[str | Path] | None = None,
-    simulation: Simulation | None = None,
-    allocated: Sequence[str] = (),
-) -> Graph:
-    """Return the graph of a vehicle that comes with the package, with its simulated body.
-
-    Raises `ConfigError` if the description or the name is wrong.
-
-    Parameters
-    ----------
-    use_sim_time : bool
-        False leaves the simulated body out, for a robot that has a real one.
+    robot : str or Path
+        Description of any robot, or the name of a vehicle of the package.
     model : str or Path
         Another description of the same vehicle than the one of the package.
-    replay : bool
-        Whether the state of the body comes from a recording; there is no simulated one then.
-    drawn_with : sequence of str or Path, optional
-        Adds a visualizer; these parameter files of the actuators win over the vehicle's own.
-    simulation : Simulation, optional
-        How its body is simulated; its parameter files win over the vehicle's own.
+    use_sim_time : bool, optional
+        False leaves the body of a vehicle out, for one that has a real body. By default True with a
+        simulated body.
     allocated : sequence of str
-        Plugin blocks that get an allocator too, beside those of the vehicle.
+        Plugin blocks that get an allocator, to be commanded by a wrench, beside those of a vehicle.
+    replay : bool
+        Whether the inputs come from a recording, with the state of the body; there is no simulated
+        one then.
+    drawn_with : sequence of str or Path, optional
+        Adds a visualizer, which also reads limits from these parameter files of the actuators; they
+        win over those of a vehicle.
+    simulation : Simulation, optional
+        How the body is simulated, which publishes /clock; its parameter files win over those of a
+        vehicle.
     """
-    kit = VEHICLES[vehicle]
-    kit = replace(kit, allocated=tuple(dict.fromkeys((*kit.allocated, *allocated))))
-    path, (settings,) = robot_files(vehicle)
-    description, blocks = _read(model or path)
-    chosen = simulation or Simulation()
-    return _graph(
-        description, blocks, kit, settings,
-        use_sim_time=use_sim_time, replay=replay, drawn_with=drawn_with,
-        simulation=replace(chosen, params_files=(settings, *chosen.params_files))
-        if use_sim_time else None,
-    )
-
-
-def _graph(
-    description: str,
-    blocks: list[ActuatorSpec],
-    kit: VehicleKit,
-    settings: Path | None,
-    *,
-    use_sim_time: bool,
-    replay: bool,
-    drawn_with: Sequence[str | Path] | None,
-    simulation: Simulation | None,
-) -> Graph:
-    """Return the graph of a robot: actuators, allocators, flight computer, visualizer and body."""
+    kit, settings = VEHICLES.get(str(robot), VehicleKit()), None
+    if str(robot) in VEHICLES:
+        robot, (settings,) = robot_files(str(robot))
+        simulation = None if use_sim_time is False else simulation or Simulation()
+        if simulation:
+            simulation = replace(simulation, params_files=(settings, *simulation.params_files))
+    use_sim_time = bool(use_sim_time or simulation)
+    description, blocks = _read(model or robot)
     nodes = [
         *actuator_nodes(description, blocks, use_sim_time, simulation is not None),
-        *_allocators(description, blocks, kit.allocated, use_sim_time),
+        *_allocators(description, blocks, [*dict.fromkeys((*kit.allocated, *allocated))],
+                     use_sim_time),
     ]
     given = simulation.of(FLIGHT) if simulation else {}
     config = given.get('config_file', kit.flight_config)
@@ -194,8 +155,8 @@ def gazebo_graph(
         Whether the actuators that push run inside gz-sim; else they are nodes that publish plain
         numbers for the bridge.
     """
-    graph = vehicle_graph(
-        vehicle, True, model, drawn_with=drawn_with, simulation=Simulation(in_gazebo=True)
+    graph = robot_graph(
+        vehicle, model, drawn_with=drawn_with, simulation=Simulation(in_gazebo=True)
     )
     blocks = actuators_from_urdf(graph.robot_description, loop_params_of)
     pushing = {block.name for block in pushing_blocks(blocks)}
@@ -434,21 +395,19 @@ def checked_graph(words: Sequence[str], params_files: Sequence[str | Path]) -> G
 
 
 def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -> Graph:
-    drawn_with = params_files if options.visualize else None
-    simulation = simulation_of(options, params_files, options.namespace)
-    if options.vehicle or options.model is None:
-        simulated = options.use_sim_time != 'false'
-        return vehicle_graph(
-            options.vehicle or next(iter(VEHICLES)), simulated, options.model or '', options.replay,
-            drawn_with, simulation, options.allocate,
-        )
-    unread = [] if options.simulate else [
+    is_vehicle = bool(options.vehicle) or options.model is None
+    unread = [] if options.simulate or is_vehicle else [
         key for key in ('wait_for', *SETTINGS) if getattr(options, key) not in (None, [])]
     if unread:
         raise ConfigError(unread[0], (
             'is of the simulated body: add --simulate, to a launch file simulate:=true'
         ))
+    robot = (options.vehicle or next(iter(VEHICLES))) if is_vehicle else options.model
+    simulation = simulation_of(options, params_files, options.namespace)
     return robot_graph(
-        options.model, options.use_sim_time == 'true', options.allocate, options.replay, drawn_with,
-        simulation if options.simulate else None,
+        robot, (options.model or '') if is_vehicle else '',
+        use_sim_time=options.use_sim_time and options.use_sim_time == 'true',
+        allocated=options.allocate, replay=options.replay,
+        drawn_with=params_files if options.visualize else None,
+        simulation=simulation if options.simulate or is_vehicle else None,
     )

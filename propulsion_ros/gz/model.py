@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import numpy as np
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, located
+from propulsion_ros.graph.share import located, read_description
 from propulsion_ros.gz.bridge import FORTRESS, GZ, BridgeTopic, Release, body_topic
 from propulsion_ros.gz.joint_drives import Group, drive, held_joints, read_groups, rigid_root
 from propulsion_ros.gz.sdf_elements import (
@@ -100,7 +100,7 @@ def gazebo_robot(
     """
     if route == 'system' and release is FORTRESS:
         raise ConfigError('route', "'system' needs Harmonic or later, Fortress takes 'bridge'")
-    text = load_robot_description(located(model))
+    text = read_description(located(model)).text
     root = copy.deepcopy(parse_urdf(text))
     tree = LinkTree(root)
     specs = actuators_from_urdf(text, loop_params_of)

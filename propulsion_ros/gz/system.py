@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from rclpy.logging import get_logger
 
-from propulsion_ros.graph.share import load_robot_description, located
+from propulsion_ros.graph.share import located, read_description
 from propulsion_ros.gz.host import ActuatorHost
 from propulsion_ros.gz.simulated_model import (
     Rest,
@@ -94,7 +94,7 @@ class ActuatorSystem:
         urdf = located(path, beside) if path else None
         with _placed_errors(blocks, urdf):
             self.host = ActuatorHost(
-                simulated, load_robot_description(urdf) if urdf else '', files, namespace, plugin
+                simulated, read_description(urdf).text if urdf else '', files, namespace, plugin
             )
         self._end.callback(self.host.close)
         for name in self.host.names:

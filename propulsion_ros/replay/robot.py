@@ -13,7 +13,7 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, with_current
-from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
@@ -267,9 +267,7 @@ def _specs(
     """Return the parameter files that come with the package, and the nodes."""
     body = Simulation(params_files=(choice.config, *choice.more), namespace=choice.namespace)
     if choice.vehicle:
-        graph = vehicle_graph(
-            choice.vehicle, model=choice.model or '', replay=True, simulation=body
-        )
+        graph = robot_graph(choice.vehicle, choice.model or '', replay=True, simulation=body)
         shipped = [ParameterFile(graph.params_file)] if graph.params_file else []
         return shipped, _joined(choice, inputs, graph.nodes)
     description, specs = '', []

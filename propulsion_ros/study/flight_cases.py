@@ -10,7 +10,7 @@ from typing import Any
 
 from propulsion_ros.demos.pilot import Controller
 from propulsion_ros.graph.simulation import Simulation
-from propulsion_ros.graph.wiring import Graph, robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import Graph, robot_graph
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import read_text
 from propulsion_ros.settings.yaml_file import write_parameters
@@ -86,9 +86,8 @@ def _graph(params: StudyParams, model: Path, files: list[Path]) -> Graph:
         {'duration': params.duration, 'real_time_factor': 0.0, 'publish_tf': False},
         tuple(files),
     )
-    if params.vehicle:
-        return vehicle_graph(params.vehicle, model=model, simulation=simulation)
-    return robot_graph(model, allocated=params.allocate, simulation=simulation)
+    return robot_graph(
+        params.vehicle or model, model, allocated=params.allocate, simulation=simulation)
 
 
 def _controller_in(path: Path) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from propulsion_ros.graph.share import load_robot_description, located, share_directory
+from propulsion_ros.graph.share import located, read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.replay.bags import is_bag
 from propulsion_ros.settings.errors import ConfigError, SourceError, one_line
@@ -77,7 +77,7 @@ def files_of(study: Study) -> dict[str, bytes]:
     if params.vehicle:
         robot = str(share_directory() / 'urdf' / f'{params.vehicle}.urdf.xacro')
     if robot:
-        found[ROBOT] = load_robot_description(robot).encode()
+        found[ROBOT] = read_description(robot).text.encode()
     for i, name in enumerate(params.params):
         found[params_name(i)] = read_bytes(_near(folder, name), _LARGEST)
     if params.controller:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from propulsion_ros.graph.simulation import BODY
-from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.identify.problem import MEASURED
 from propulsion_ros.identify.robot import read_robot
 from propulsion_ros.identify.session import Request, Session
@@ -47,10 +47,7 @@ class TableCases(RobotCases):
         description = read_text(model, SIZE_LIMIT) if has_robot else ''
         nodes = merged.nodes
         if has_robot:
-            graph = (
-                vehicle_graph(params.vehicle, model=model, replay=True) if params.vehicle
-                else robot_graph(model, replay=True)
-            )
+            graph = robot_graph(params.vehicle or model, model, replay=True)
             nodes = list(dict.fromkeys([*nodes, *(spec.name for spec in graph.nodes), BODY]))
         super().__init__(study, folder, description, [given], nodes, merged)
 

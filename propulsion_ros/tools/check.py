@@ -462,7 +462,7 @@ def _warn_of_flight(
         report.warn(file.place_of(FLIGHT, _NOSE), (
             f'{FLIGHT}: {_NOSE} is along {ways[0]}, where its engines push along {ways[1]}'
         ))
-    burns = of_rows(actuators, '', lambda a: a.lasts, lambda a: np.nan_to_num(a.ignition_delay))
+    burns = of_rows(actuators, '', 'lasts', lambda a: np.nan_to_num(a.ignition_delay))
     stages = config.stages if config else {}
     ends = {each.who.strip(): each.value + (wait + each.of if wait else 0.0)
             for each in burns(robot) if each.block in pushes

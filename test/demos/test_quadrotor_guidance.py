@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from propulsion_ros.demos.quadrotor import QuadrotorGuidance, QuadrotorTarget
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.urdf.reader import mass_from_urdf
@@ -24,7 +24,7 @@ def motion(position=(1.0, 2.0, 3.0), rpy=(0.0, 0.0, 0.0), velocity=(0.0,) * 3, r
 
 def test_constants_are_those_of_the_description():
     path = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
-    _, whole = mass_from_urdf(load_robot_description(path))
+    _, whole = mass_from_urdf(read_description(path).text)
     assert GUIDANCE.mass == pytest.approx(whole.mass)
     assert GUIDANCE.inertia == pytest.approx(np.diag(whole.inertia), rel=1e-6)
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from propulsion_ros.demos import rov
 from propulsion_ros.demos.rov import RovGuidance, RovTarget
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 
@@ -27,7 +27,7 @@ def motion(depth=5.0, rpy=(0.0, 0.0, 0.0), velocity=(0.0,) * 3, rate=(0.0,) * 3)
 
 @pytest.fixture(scope='module')
 def description():
-    return load_robot_description(share_directory() / 'urdf' / 'rov.urdf.xacro')
+    return read_description(share_directory() / 'urdf' / 'rov.urdf.xacro').text
 
 
 def test_inertia_is_that_of_the_description(description):

@@ -9,7 +9,7 @@ from page_blocks import check_block
 from page_commands import Commands
 from page_graphs import PageError, Robot, Robots
 from page_shell import commands_of
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 
 WRENCH = 'geometry_msgs/msg/WrenchStamped'
 POINT = 'ros2 topic pub /thrusters/command sensor_msgs/msg/JointState'
@@ -50,7 +50,7 @@ BLOCKS = [
 @pytest.fixture(scope='module')
 def robots():
     """Return the running graph of one vehicle."""
-    robot = Robot(vehicle_graph('rov'))
+    robot = Robot(robot_graph('rov'))
     yield Robots([robot])
     robot.close()
 

@@ -15,7 +15,7 @@ from page_family import register_family
 from page_graphs import PageError, Robot, Robots
 from page_shell import commands_of
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 
 PAGES = {page.name: page for page in pages()}
 
@@ -23,7 +23,7 @@ PAGES = {page.name: page for page in pages()}
 @pytest.fixture(scope='module')
 def vehicles():
     """Return the running graph of each vehicle."""
-    robots = [Robot(vehicle_graph(name, drawn_with=())) for name in VEHICLES]
+    robots = [Robot(robot_graph(name, drawn_with=())) for name in VEHICLES]
     yield robots
     for robot in robots:
         robot.close()

@@ -5,7 +5,7 @@ import pytest
 
 from propulsion_ros.drawing.drawn_blocks import drawn_blocks
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.urdf.reader import actuators_from_urdf
 
@@ -19,7 +19,7 @@ WITHOUT_LIMIT = ROBOT.format(tags='', booster='')
 
 
 def vehicle(name):
-    return load_robot_description(share_directory() / 'urdf' / f'{name}.urdf.xacro')
+    return read_description(share_directory() / 'urdf' / f'{name}.urdf.xacro').text
 
 
 def drawn(description, parameters_of_node=lambda name: {}):

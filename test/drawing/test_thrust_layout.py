@@ -8,7 +8,7 @@ import pytest
 from propulsion_ros.drawing.drawn_blocks import layout_of
 from propulsion_ros.drawing.shapes import read_state
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.models.common.family import BodyState, Command
 from propulsion_ros.models.fins.fins import Fins, FinsParams
 from propulsion_ros.models.fins.lifting_surface import LiftingSurfaceParams
@@ -32,7 +32,7 @@ FINS = [pytest.param('rocket', 'fins', id='rocket'), pytest.param('rov', 'fins',
 def block(vehicle, name, **parameters):
     """Return family and layout of a vehicle's block."""
     path = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
-    specs = actuators_from_urdf(load_robot_description(path), loop_params_of)
+    specs = actuators_from_urdf(read_description(path).text, loop_params_of)
     spec = next(spec for spec in specs if spec.name == name)
     family_type = FAMILIES[spec.family]
     params = build(family_type.Params, {**spec.values, **parameters})

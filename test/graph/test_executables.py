@@ -4,7 +4,7 @@ import pytest
 
 from fake_host import FakeHost
 from propulsion_ros.graph.executables import make_actuators, make_allocator, make_estimates
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.settings.errors import ConfigError
 
@@ -30,7 +30,7 @@ class NodeParameters(GivenParameters):
 
 @pytest.fixture(scope='module')
 def rov():
-    return load_robot_description(share_directory() / 'urdf' / 'rov.urdf.xacro')
+    return read_description(share_directory() / 'urdf' / 'rov.urdf.xacro').text
 
 
 def test_parameters_alone_make_a_group():

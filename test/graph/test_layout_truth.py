@@ -10,7 +10,7 @@ from parts import amount
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
 from propulsion_ros.graph.read_layout import Sources
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.models.body.mass import MassProperties
 from propulsion_ros.models.common.family import Allocatable, BodyState, Command, effectiveness_of
 from propulsion_ros.models.registry import REGISTRY
@@ -110,7 +110,7 @@ def require_true_range(robot, families):
 
 @pytest.mark.parametrize('path', SHIPPED, ids=lambda path: path.name)
 def test_shipped_robots(path):
-    text = load_robot_description(path)
+    text = read_description(path).text
     if 'filename="propulsion_ros"' not in text:
         pytest.skip('macros alone')
     require_truth(text, np.random.default_rng(1))

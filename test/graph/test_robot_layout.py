@@ -10,7 +10,7 @@ from layouts import layout_of
 from mistakes import TEXTS
 from propulsion_ros.graph.physical_numbers import flight_rows
 from propulsion_ros.graph.robot_layout import lines_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 
 
 def one_thruster(inertial='', tags=''):
@@ -29,7 +29,7 @@ def inertial(mass, moments, origin='0 0 0'):
 
 
 def shipped(vehicle):
-    return load_robot_description(share_directory() / 'urdf' / f'{vehicle}.urdf.xacro')
+    return read_description(share_directory() / 'urdf' / f'{vehicle}.urdf.xacro').text
 
 
 @pytest.fixture(scope='module')
@@ -65,7 +65,7 @@ def test_parameters_win(quadrotor):
 ])
 def test_all_angles_of_joints_count_for_what_can_be_controlled(name, body, axes):
     path = next(Path(__file__).parents[2].glob(f'examples/{name}/*.urdf'))
-    robot = layout_of(load_robot_description(path), vehicle=body)
+    robot = layout_of(read_description(path).text, vehicle=body)
     assert robot.controlled == axes
     # Rank and wrenches are those at 0.
     assert 'taken at 0, but at any angle for what can be controlled' in robot.not_counted

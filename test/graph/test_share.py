@@ -11,7 +11,7 @@ import pytest
 
 from propulsion_ros.graph import share
 from propulsion_ros.graph.expand_xacro import expand
-from propulsion_ros.graph.share import load_robot_description, read_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.urdf.xml import SIZE_LIMIT
@@ -54,7 +54,7 @@ def written(tmp_path):
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_expansion_is_that_of_the_library(vehicle):
     path = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
-    text = load_robot_description(path)
+    text = read_description(path).text
     assert text == expand(str(path), SIZE_LIMIT)[1]
     assert text == xacro.process_file(str(path)).toxml()
 
@@ -63,14 +63,14 @@ def test_the_macros_are_found_without_ros(written, monkeypatch):
     """Nothing of another package is; the environment of ROS has both."""
     monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
     text = '<xacro:include filename="$(find {})/urdf/actuators.xacro"/><link name="b"/>'
-    assert '<link name="b"/>' in load_robot_description(written(text.format('propulsion_ros')))
+    assert '<link name="b"/>' in read_description(written(text.format('propulsion_ros'))).text
     with pytest.raises(SourceError, match=r"xacro:1: .* package 'other' is not installed; .*AMENT"):
-        load_robot_description(written(text.format('other')))
+        read_description(written(text.format('other')))
 
 
 def test_an_optional_file_may_be_absent(written):
     text = '<xacro:include filename="nowhere.xacro" optional="true"/><link name="b"/>'
-    assert '<link name="b"/>' in load_robot_description(written(text))
+    assert '<link name="b"/>' in read_description(written(text)).text
 
 
 def test_arguments_and_properties_and_settings(written, tmp_path):
@@ -80,11 +80,11 @@ def test_arguments_and_properties_and_settings(written, tmp_path):
         'value="${xacro.load_yaml(\'settings.yaml\')}"/>'
         '<link name="l_$(arg size)_${s.length.arm * 2}"/>'
     )
-    assert '<link name="l_2_0.5"/>' in load_robot_description(written(text))
+    assert '<link name="l_2_0.5"/>' in read_description(written(text)).text
 
 
 def test_warnings_come_through(written, capfd):
-    load_robot_description(written('<xacro:property name="pi" value="3"/>'))
+    read_description(written('<xacro:property name="pi" value="3"/>'))
     assert 'redefining global symbol: pi' in capfd.readouterr().err
 
 
@@ -104,7 +104,7 @@ def test_what_a_macro_makes_is_placed_at_its_outermost_call_too(written):
 def test_any_name_will_do(written, name):
     path = written('<link name="b"/>', 'plain.xacro')
     path = path.rename(path.with_name(os.fsdecode(name + b'.xacro')))
-    assert '<link name="b"/>' in load_robot_description(path)
+    assert '<link name="b"/>' in read_description(path).text
 
 
 def test_a_disk_that_does_not_reply_is_not_waited_for(written, monkeypatch):
@@ -112,7 +112,7 @@ def test_a_disk_that_does_not_reply_is_not_waited_for(written, monkeypatch):
     monkeypatch.setattr(share, '_WAIT', 0.5)
     begun = time.monotonic()
     with pytest.raises(SourceError, match=r'takes more than 0\.5 s to expand'):
-        load_robot_description(path)
+        read_description(path)
     assert time.monotonic() - begun < 20.0
 
 
@@ -142,8 +142,8 @@ def test_ctrl_c_during_an_expansion_prints_nothing_of_it(written):
     path = written('${python.sum(python.range(10**12))}')
     line = (
         'import signal, sys; signal.signal(signal.SIGINT, lambda *_: sys.exit(7)); '
-        'print(flush=True); from propulsion_ros.graph.share import load_robot_description; '
-        f'load_robot_description({str(path)!r})'
+        'print(flush=True); from propulsion_ros.graph.share import read_description; '
+        f'read_description({str(path)!r})'
     )
     process = subprocess.Popen(
         [sys.executable, '-c', line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

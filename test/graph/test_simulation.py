@@ -9,7 +9,7 @@ import yaml
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import Simulation, battery_topics
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.settings.errors import ConfigError
 
 LINK = """<link name="{0}"/><joint name="{0}_joint" type="fixed">
@@ -118,10 +118,10 @@ def test_topic_of_another_kind_of_command_is_refused(robot, topic):
 
 
 def test_group_that_is_commanded_by_a_wrench_needs_no_allocator():
-    body = vehicle_graph('freeflyer', simulation=Simulation(('fam/wrench_command',))).nodes[-1]
+    body = robot_graph('freeflyer', simulation=Simulation(('fam/wrench_command',))).nodes[-1]
     assert body.parameters['wait_for_publishers'] == ['fam/wrench_command']
     with pytest.raises(ConfigError, match='fam takes fam/wrench_command'):
-        vehicle_graph('freeflyer', simulation=Simulation(('fam/command',)))
+        robot_graph('freeflyer', simulation=Simulation(('fam/command',)))
 
 
 def test_what_is_chosen_wins_over_files(robot):
@@ -172,7 +172,7 @@ def test_section_of_a_flight_computer_starts_it(robot, given, is_started, deploy
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_vehicles_of_the_package_have_the_same_body(vehicle):
-    graph = vehicle_graph(vehicle)
+    graph = robot_graph(vehicle)
     share = share_directory()
     simulation = Simulation(params_files=(share / 'config' / f'{vehicle}.yaml',))
     theirs = {

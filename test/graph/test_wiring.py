@@ -13,7 +13,7 @@ from propulsion_ros.graph.wiring import (
     checked_graph,
     gazebo_graph,
     inputs_of,
-    vehicle_graph,
+    robot_graph,
 )
 from propulsion_ros.replay.host import Bus
 from propulsion_ros.settings.errors import ConfigError, SourceError
@@ -42,7 +42,7 @@ def settings(tmp_path):
     pytest.param('/a/rotors', 'a', id='a full name'),
 ])
 def test_file_with_settings_for_a_node_is_taken(settings, pattern, namespace):
-    check_settings(vehicle_graph('quadrotor'), [settings(pattern)], namespace)
+    check_settings(robot_graph('quadrotor'), [settings(pattern)], namespace)
 
 
 @pytest.mark.parametrize(('pattern', 'namespace', 'problem'), [
@@ -56,14 +56,14 @@ def test_file_with_settings_for_a_node_is_taken(settings, pattern, namespace):
 def test_file_for_other_nodes_is_refused(settings, pattern, namespace, problem):
     path = settings(pattern)
     with pytest.raises(SourceError) as caught:
-        check_settings(vehicle_graph('quadrotor'), [path], namespace)
+        check_settings(robot_graph('quadrotor'), [path], namespace)
     assert str(caught.value) == f'{path}: {problem}'
 
 
 @pytest.mark.parametrize('name', ['vehicle', 'rotors_allocator', 'boosters'])
 def test_file_for_another_part_of_the_robot_is_taken(settings, name):
     # A replay leaves body and allocators out, and their settings may be all that there are.
-    check_settings(vehicle_graph('quadrotor', replay=True), [settings(f'/**/{name}')])
+    check_settings(robot_graph('quadrotor', replay=True), [settings(f'/**/{name}')])
 
 
 LIFTER = (Path(__file__).parents[2] / 'examples/hexacopter/hexacopter.urdf').read_text(
@@ -109,7 +109,7 @@ def test_each_of_several_files_is_looked_at(settings, tmp_path):
     other = tmp_path / 'other.yaml'
     other.write_text(SETTINGS.format('/**/rotor'))
     with pytest.raises(SourceError, match=r'other\.yaml: '):
-        check_settings(vehicle_graph('quadrotor'), [settings('/**/rotors'), other])
+        check_settings(robot_graph('quadrotor'), [settings('/**/rotors'), other])
 
 
 @pytest.mark.parametrize('name', ['push.csv', 'push_bag'])
@@ -127,7 +127,7 @@ def test_replay_refuses_it_too(settings, tmp_path, capsys, name):
 @pytest.mark.parametrize('vehicle', VEHICLES)
 @pytest.mark.parametrize('is_simulated', [False, True])
 def test_all_nodes_of_a_robot_have_the_same_time(vehicle, is_simulated):
-    graph = vehicle_graph(vehicle, is_simulated, drawn_with=())
+    graph = robot_graph(vehicle, use_sim_time=is_simulated, drawn_with=())
     # The vehicle publishes the simulated time.
     nodes = [spec for spec in graph.nodes if spec.executable != 'vehicle_node']
     assert {spec.parameters['use_sim_time'] for spec in nodes} == {is_simulated}
@@ -136,7 +136,7 @@ def test_all_nodes_of_a_robot_have_the_same_time(vehicle, is_simulated):
 @pytest.mark.parametrize('name', VEHICLES)
 def test_flight_computer_is_started_again_within_half_a_second_of_its_end(name):
     delays = [
-        spec.respawn_delay for spec in vehicle_graph(name).nodes
+        spec.respawn_delay for spec in robot_graph(name).nodes
         if spec.executable == 'flight_state_node'
     ]
     assert all(delay is not None and 0.0 <= delay <= 0.5 for delay in delays)
@@ -166,7 +166,7 @@ def test_events_of_an_own_file_are_flown_and_not_those_of_the_vehicle(tmp_path, 
     graph = checked_graph(['--vehicle', 'rocket'], [path])
     (flown,) = [spec for spec in graph.nodes if spec.name == 'flight_state']
     assert 'config_file' not in flown.parameters
-    spec = next(spec for spec in vehicle_graph('rocket').nodes if spec.name == 'flight_state')
+    spec = next(spec for spec in robot_graph('rocket').nodes if spec.name == 'flight_state')
     with pytest.raises(ConfigError, match='nowhere'):
         running(spec, [path], Bus(lambda *message: None), lambda line: None)
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from propulsion_ros.graph.family_params import loop_params_of
 from propulsion_ros.graph.node_config import build_family
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.wiring import pushing_blocks
 from propulsion_ros.gz.joint_drives import Group, held_joints
 from propulsion_ros.gz.link_forces import LinkForces, Mount, group_seats
@@ -128,7 +128,7 @@ def test_motion_of_base_link():
 def blocks():
     """Yield every group of the vehicles that pushes, with its tree."""
     for path in sorted((share_directory() / 'urdf').glob('*.urdf.xacro')):
-        text = load_robot_description(path)
+        text = read_description(path).text
         for spec in pushing_blocks(actuators_from_urdf(text, loop_params_of)):
             yield pytest.param(text, spec, id=f'{path.name.split(".")[0]}-{spec.name}')
 

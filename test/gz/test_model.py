@@ -12,7 +12,7 @@ from defusedxml import ElementTree
 from gazebo_tool import as_sdf, needs_sdformat
 from scipy.spatial.transform import Rotation
 
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.gz.bridge import CLOCK, FORTRESS, bridge_yaml
 from propulsion_ros.gz.model import gazebo_robot
@@ -84,7 +84,7 @@ def mass_of(link):
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_gazebo_gets_one_link_with_the_mass_at_the_start(vehicle, tmp_path):
     """Boosters on massless gimbals included, which Gazebo drops from the plain description."""
-    text = load_robot_description(source(vehicle))
+    text = read_description(source(vehicle)).text
     base_link, dry = mass_from_urdf(text)
     model = as_sdf(robot(vehicle).description, tmp_path)
     links = model.findall('link')
@@ -101,7 +101,7 @@ def test_gazebo_gets_one_link_with_the_mass_at_the_start(vehicle, tmp_path):
 def test_gazebo_drops_the_boosters_of_the_plain_description(tmp_path):
     """What the fixed joints are for: 33 kg of airframe and the fins are left, or nothing at all."""
     try:
-        model = as_sdf(load_robot_description(source('rocket')), tmp_path)
+        model = as_sdf(read_description(source('rocket')).text, tmp_path)
     except subprocess.CalledProcessError:
         # sdformat 14 refuses the description where 12 leaves the boosters out.
         return
@@ -116,7 +116,7 @@ def test_bridge_keeps_every_joint_that_gazebo_drives(vehicle, tmp_path):
     joints = {joint.get('name') for joint in model.findall('joint')}
     driven = {plugin.findtext('joint_name') for plugin in model.findall('plugin')} - {None}
     assert driven == joints
-    _, dry = mass_from_urdf(load_robot_description(source(vehicle)))
+    _, dry = mass_from_urdf(read_description(source(vehicle)).text)
     total = sum(mass_of(link).mass for link in model.findall('link'))
     assert total == pytest.approx(dry.mass, rel=1e-9)
 
@@ -164,7 +164,7 @@ def test_bridge_file_has_topics_of_gazebo_and_of_the_vehicle(vehicle, route, gra
     if route == 'bridge':
         for block in {row['ros_topic_name'].split('/')[0] for row in rows} - {'vehicle'}:
             node = graph.add(ActuatorNode, block, {
-                'robot_description': load_robot_description(source(vehicle)),
+                'robot_description': read_description(source(vehicle)).text,
                 'publish_numbers': True,
             })
             spoken |= {
@@ -232,7 +232,7 @@ def test_propellers_turn_against_their_reaction_torques():
     """All one way they would turn the body as they start."""
     [*thrusters] = plugins(robot('quadrotor', 'bridge'))['Thruster']
     turns = {each['joint_name']: int(each['thrust_coefficient']) for each in thrusters}
-    text = load_robot_description(source('quadrotor'))
+    text = read_description(source('quadrotor')).text
     given = {
         rotor.get('name'): int(rotor.findtext('direction'))
         for rotor in ElementTree.fromstring(text).iter('rotor')
@@ -281,7 +281,7 @@ def test_bridge_refuses_actuators_without_links(tmp_path):
 def test_what_gazebo_and_its_bridge_cannot_have_is_refused(
     vehicle, route, old, new, message, tmp_path
 ):
-    text = load_robot_description(source(vehicle))
+    text = read_description(source(vehicle)).text
     assert old in text
     path = tmp_path / 'robot.urdf'
     path.write_text(text.replace(old, new))
@@ -366,7 +366,7 @@ def test_joint_that_turns_actuators_stays_movable(tmp_path):
 
 
 def test_joint_turns_as_fast_as_its_description_allows(tmp_path):
-    path, text = tmp_path / 'rov.urdf', load_robot_description(source('rov'))
+    path, text = tmp_path / 'rov.urdf', read_description(source('rov')).text
     path.write_text(
         text.replace('velocity="5"', 'velocity="3"', 1).replace('velocity="5"', 'velocity="0"')
     )

@@ -15,7 +15,7 @@ from launch_ros.actions import LifecycleNode
 from markdown_pages import REPOSITORY
 from page_launch import launch_arguments
 from propulsion_ros.graph.launch_actions import log_options, record_of
-from propulsion_ros.graph.wiring import checked_graph, vehicle_graph
+from propulsion_ros.graph.wiring import checked_graph, robot_graph
 from propulsion_ros.settings.errors import ConfigError
 
 ROCKET = 'rocket.launch.py'
@@ -133,7 +133,7 @@ GIVEN = {'replay': 'false', 'params_file': '', 'namespace': '', 'use_sim_time': 
 
 def computer():
     (spec,) = [
-        spec for spec in vehicle_graph('rocket').nodes if spec.executable == 'flight_state_node'
+        spec for spec in robot_graph('rocket').nodes if spec.executable == 'flight_state_node'
     ]
     return spec
 

@@ -13,7 +13,7 @@ from launched import Launched
 from propulsion_ros.graph import launch_actions
 from propulsion_ros.graph.launch_actions import Crashes, recorder
 from propulsion_ros.graph.share import share_directory
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.replay.bags import BagReader
 
 SHIPPED = share_directory() / 'qos' / 'record.yaml'
@@ -93,7 +93,7 @@ def test_simulation_is_recorded_from_its_first_step(tmp_path):
 def test_recorded_body_waits_for_the_recorder_and_its_flight_computer_loses_nothing(
     has_rosbag, record
 ):
-    graph, given = vehicle_graph('rocket'), {'record': record}
+    graph, given = robot_graph('rocket'), {'record': record}
     name = 'rosbag2_recorder' if has_rosbag else 'recorder'
     assert {spec.name: launch_actions._held(spec, given, graph) for spec in graph.nodes} == {
         'boosters': {}, 'fins': {},
@@ -103,5 +103,5 @@ def test_recorded_body_waits_for_the_recorder_and_its_flight_computer_loses_noth
 
 
 def test_sensors_of_a_robot_need_not_be_reliable_where_it_is_recorded(has_rosbag):
-    graph = vehicle_graph('rocket', use_sim_time=False)
+    graph = robot_graph('rocket', use_sim_time=False)
     assert not any(launch_actions._held(each, {'record': 'bag'}, graph) for each in graph.nodes)

@@ -6,9 +6,9 @@ from visualization_msgs.msg import Marker
 
 from fake_host import MS, FakeHost, joints, message
 from propulsion_ros.graph.executables import make_visualizer
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.loops.ports import GivenParameters
 from propulsion_ros.loops.visualizer_loop import Pace
@@ -30,7 +30,7 @@ class Scene:
         self.host.subscriptions['~/markers'] = int(watched)
         model = share_directory() / 'urdf' / f'{vehicle}.urdf.xacro'
         self.loop = self.host.run(make_visualizer(GivenParameters('visualizer', {
-            'robot_description': load_robot_description(model), **TOPICS[vehicle],
+            'robot_description': read_description(model).text, **TOPICS[vehicle],
             'phase_topic': 'phase', **parameters,
         }), self.host))
 
@@ -218,8 +218,8 @@ def names_of(graph):
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_every_vehicle_is_drawn_when_asked_and_only_then(vehicle):
-    assert 'visualizer' not in names_of(vehicle_graph(vehicle))
-    wired = vehicle_graph(vehicle, drawn_with=())
+    assert 'visualizer' not in names_of(robot_graph(vehicle))
+    wired = robot_graph(vehicle, drawn_with=())
     spec = next(spec for spec in wired.nodes if spec.name == 'visualizer')
     respawned = [each.name for each in wired.nodes if each.respawn_delay is not None]
     # What lasts of a flight computer is in its record.

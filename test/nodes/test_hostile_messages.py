@@ -23,7 +23,7 @@ from benchmarks.hostile import (
     hostile_wrench,
 )
 from parts import amount
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.fields import ns_to_stamp
@@ -166,7 +166,7 @@ NO_TIMES = [
     Time(sec=2**31 - 1), Time(sec=2**31 - 1, nanosec=2**32 - 1), Time(sec=-(2**31)),
 ]
 """What no node can count on from: a stamp ends in 2038."""
-QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+QUADROTOR = read_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro').text
 ROTORS = {
     'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5],
     'time_constant_up': [0.0], 'time_constant_down': [0.0],

@@ -8,7 +8,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from parts import few_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.nodes.allocator_node import AllocatorNode
 from propulsion_ros.nodes.flight_state_node import FlightStateNode
@@ -17,7 +17,7 @@ from propulsion_ros.nodes.vehicle_node import VehicleNode
 from propulsion_ros.nodes.visualizer_node import VisualizerNode
 
 ROTORS = {'family': 'rotors', 'names': ['r'], 'max_thrust': [5.0], 'motor_constant': [1e-5]}
-QUADROTOR = load_robot_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro')
+QUADROTOR = read_description(share_directory() / 'urdf' / 'quadrotor.urdf.xacro').text
 NODES = [
     pytest.param(ActuatorNode, ROTORS, id='actuators'),
     pytest.param(AllocatorNode, {'robot_description': QUADROTOR, 'plugin': 'rotors'},

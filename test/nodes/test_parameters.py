@@ -18,7 +18,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.loops.decoders import msg_to_wrench
 from propulsion_ros.loops.ports import WARN
 from propulsion_ros.messages import qos
@@ -52,7 +52,7 @@ def started(graph, spec, files):
 
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_dump_has_no_null_and_starts_the_node_again(graph, tmp_path, vehicle):
-    robot = vehicle_graph(vehicle)
+    robot = robot_graph(vehicle)
     shipped = [robot.params_file] if robot.params_file else []
     for spec in robot.nodes:
         values = dumped(started(graph, spec, shipped))

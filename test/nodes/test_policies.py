@@ -12,7 +12,7 @@ import rclpy
 from parts import few_of
 from policy_form import LAUNCH, read_policy, seen
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
 from ros_graph import close
 from topic_tables import topics_of
@@ -78,7 +78,7 @@ def test_enclave_is_named_after_the_vehicle(vehicle):
 @pytest.mark.parametrize('vehicle', VEHICLES)
 def test_nodes_do_what_their_policy_allows_and_nothing_else(graph, start, vehicle, namespace):
     allowed = profiles_of(vehicle)
-    started = start(vehicle_graph(vehicle), namespace)
+    started = start(robot_graph(vehicle), namespace)
     assert allowed.keys() - set(started) == FOREIGN
     for name in started:
         expected = below(namespace, allowed[name])
@@ -89,7 +89,7 @@ def test_nodes_do_what_their_policy_allows_and_nothing_else(graph, start, vehicl
 
 def test_nodes_of_a_real_body_do_the_same_without_the_simulated_clock(graph, start):
     allowed = profiles_of('quadrotor')
-    started = start(vehicle_graph('quadrotor', use_sim_time=False), '')
+    started = start(robot_graph('quadrotor', use_sim_time=False), '')
     assert allowed.keys() - set(started) == {*FOREIGN, 'vehicle'}
     for name in started:
         expected = replace(allowed[name], subscribes=allowed[name].subscribes - {'/clock'})

@@ -16,7 +16,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from parts import few_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.loops.decoders import stamp_to_ns
 from propulsion_ros.messages import qos
 from ros_graph import stamped
@@ -150,7 +150,7 @@ def test_wrong_file_ends_it_with_code_1_and_one_line(start, params_file, text, p
 @pytest.fixture
 def rocket_file(params_file):
     """Return a writer of parameter files with the rocket's description."""
-    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+    description = read_description(share_directory() / 'urdf' / 'rocket.urdf.xacro').text
 
     def write(**parameters):
         parameters['robot_description'] = description
@@ -198,7 +198,7 @@ def test_stack_runs_all_nodes_of_a_vehicle_and_ends_with_code_0_where_that_is_sh
 
 def test_vehicle_that_gives_up_alone_can_be_activated_again(graph, start, params_file):
     graph.talk_later(Clock, '/clock')
-    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+    description = read_description(share_directory() / 'urdf' / 'rocket.urdf.xacro').text
     path = params_file(yaml.safe_dump({'/**': {'ros__parameters': {
         'robot_description': description, 'wrench_topics': ['boosters/wrench'],
         'lockstep_timeout': 0.5,
@@ -211,7 +211,7 @@ def test_vehicle_that_gives_up_alone_can_be_activated_again(graph, start, params
 
 def test_stack_runs_a_robot_of_ones_own(graph, start, tmp_path):
     model = tmp_path / 'mine.urdf'
-    model.write_text(load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro'))
+    model.write_text(read_description(share_directory() / 'urdf' / 'rocket.urdf.xacro').text)
     process = Process('stack', options=['--model', str(model)])
     graph.talk(JointState, 'boosters/command', qos.COMMAND)
     code, err = process.end(signal.SIGINT)

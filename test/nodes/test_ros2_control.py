@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from markdown_pages import REPOSITORY
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.actuator_node import ActuatorNode
 from propulsion_ros.settings.yaml_file import settings_of
 
@@ -54,7 +54,7 @@ class Hardware:
 def group_of(graph, vehicle, name):
     """Return an actuator node of a vehicle as a robot runs it, with its joints' states."""
     share = share_directory()
-    [spec] = [spec for spec in vehicle_graph(vehicle).nodes if spec.name == name]
+    [spec] = [spec for spec in robot_graph(vehicle).nodes if spec.name == name]
     settings = settings_of([share / 'config' / f'{vehicle}.yaml'], name)
     return graph.add(ActuatorNode, name, {
         **settings, 'robot_description': spec.parameters['robot_description'],

@@ -8,7 +8,7 @@ import pytest
 import rclpy
 
 from propulsion_ros.graph.vehicles import VEHICLES
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.nodes.stack import make_node
 from propulsion_ros.tools.demo import reserved_domain
 from ros_graph import close
@@ -23,7 +23,7 @@ def nodes_of():
     context, nodes = rclpy.Context(), []
 
     def start(vehicle):
-        graph = vehicle_graph(vehicle)
+        graph = robot_graph(vehicle)
         rclpy.init(
             args=['--ros-args', '--params-file', str(graph.params_file)], context=context,
             domain_id=domain,

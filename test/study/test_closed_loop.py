@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from propulsion_ros.demos.pilot import payload_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.graph.simulation import Simulation
-from propulsion_ros.graph.wiring import robot_graph, vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.study.closed_loop import ClosedLoop, FlightError
 from propulsion_ros.study.signals import Signals, read_result
@@ -43,15 +43,15 @@ class Lift:
 @pytest.fixture(scope='module')
 def quadrotor(tmp_path_factory):
     path = tmp_path_factory.mktemp('robot') / 'robot.urdf'
-    path.write_text(load_robot_description(
+    path.write_text(read_description(
         share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
-    ))
+    ).text)
     return path
 
 
 def _loop(model, controller, results=(), wait_for=(WRENCH,), duration=0.2, **settings):
     given = {'duration': duration, 'real_time_factor': 0.0, 'publish_tf': False, **settings}
-    graph = vehicle_graph('quadrotor', model=model, simulation=Simulation(wait_for, given))
+    graph = robot_graph('quadrotor', model=model, simulation=Simulation(wait_for, given))
     signals = Signals(tuple(
         read_result('', name, given) for name, given in dict(results).items()
     ))
@@ -125,7 +125,7 @@ def test_services_are_called_and_refusals_end_the_flight():
         def steer(self, time, motion):
             return {'boosters/command': {'booster_1.effort': 0.0}}
 
-    graph = vehicle_graph('rocket', simulation=Simulation(
+    graph = robot_graph('rocket', simulation=Simulation(
         ('boosters/command',), {'duration': 1.0, 'real_time_factor': 0.0, 'publish_tf': False},
     ))
     controller = Early(0.0)

@@ -8,7 +8,7 @@ import pytest
 from propulsion_ros.demos.demo import demo_of
 from propulsion_ros.graph.share import share_directory
 from propulsion_ros.graph.simulation import Simulation
-from propulsion_ros.graph.wiring import vehicle_graph
+from propulsion_ros.graph.wiring import robot_graph
 from propulsion_ros.study.closed_loop import ClosedLoop
 
 pytest.importorskip('rclpy')
@@ -23,7 +23,7 @@ def test_the_motion_is_that_of_the_nodes(vehicle):
     demo, config = demo_of(vehicle), share_directory() / 'config' / f'{vehicle}_demo.yaml'
     motion = flight.fly(demo, vehicle, [config], UNTIL).series('motion')
     pilot = demo.make_pilot()
-    graph = vehicle_graph(vehicle, simulation=Simulation(
+    graph = robot_graph(vehicle, simulation=Simulation(
         tuple(pilot.commands), {'duration': UNTIL, 'real_time_factor': 0.0, 'publish_tf': False},
     ))
     ClosedLoop(graph, [graph.params_file], pilot, lambda *message: None).fly()

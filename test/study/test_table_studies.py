@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from parts import few_of
-from propulsion_ros.graph.share import load_robot_description
+from propulsion_ros.graph.share import read_description
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.study.draws import Variable
@@ -219,7 +219,7 @@ def _with_commands(given, published):
 
 @pytest.mark.parametrize('vehicle', few_of(VEHICLES, 5))
 def test_mass_is_a_factor_on_every_link(vehicle):
-    text = load_robot_description(ROOT / 'urdf' / f'{vehicle}.urdf.xacro')
+    text = read_description(ROOT / 'urdf' / f'{vehicle}.urdf.xacro').text
     _, before = mass_from_urdf(text)
     _, after = mass_from_urdf(with_mass(text, 1.25))
     assert after.mass == pytest.approx(1.25 * before.mass)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from propulsion_ros.graph.family_params import loop_params_of
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.models.common.family import WRENCH_NAMES, BodyState, Command
 from propulsion_ros.models.fam.fam import Fam, FamParams
 from propulsion_ros.models.fam.inverse_fam import InverseFam, InverseFamParams
@@ -162,7 +162,7 @@ def test_what_is_wrong_is_said_in_one_line(replay, config, rows, said):
 
 def test_robot_description_gives_the_actuators(replay):
     model = share_directory() / 'urdf' / 'rocket.urdf.xacro'
-    specs = actuators_from_urdf(load_robot_description(model), loop_params_of)
+    specs = actuators_from_urdf(read_description(model).text, loop_params_of)
     names = next(spec.values['names'] for spec in specs if spec.name == 'boosters')
     config = 'boosters:\n  ros__parameters: {tanks.starting_fuel_ratio: 0.5}\n'
     header = 'stamp,' + ','.join(f'{name}.effort' for name in names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propulsion_ros.graph.share import load_robot_description, share_directory
+from propulsion_ros.graph.share import read_description, share_directory
 from propulsion_ros.loops.actuator_loop import LoopParams
 from propulsion_ros.models.boosters.boosters import BoostersParams
 from propulsion_ros.settings.errors import ConfigError
@@ -82,7 +82,7 @@ def test_geometry_comes_from_the_link_tree(params):
 
 
 def test_rocket_weighs_what_its_links_weigh():
-    description = load_robot_description(share_directory() / 'urdf' / 'rocket.urdf.xacro')
+    description = read_description(share_directory() / 'urdf' / 'rocket.urdf.xacro').text
     base_link, mass = mass_from_urdf(description)
     assert base_link == 'base_link'
     assert mass.mass == pytest.approx(38.0)
