@@ -31,7 +31,8 @@ from propulsion_ros.urdf.reader import actuators_from_urdf, mass_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
 
 _OF_BODY = 'body.'
-_COLUMNS, _FACTORS, _ZEROS = 'columns.', 'factors.', 'zeros.'
+OF_TABLE = _COLUMNS, _FACTORS, _ZEROS = 'columns.', 'factors.', 'zeros.'
+"""Beginnings of keys of the settings that belong to one table, not to the robot."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -43,7 +43,7 @@ from propulsion_ros.identify.free import (
 from propulsion_ros.identify.prepare import SLOW, prepared
 from propulsion_ros.identify.problem import Problem, Setup, rms
 from propulsion_ros.identify.reading import STATE, Names, Recording, Span, read_recording
-from propulsion_ros.identify.robot import VEHICLE, Robot
+from propulsion_ros.identify.robot import OF_TABLE, VEHICLE, Robot
 from propulsion_ros.identify.validation import (
     Variant,
     cross_validated,
@@ -232,7 +232,7 @@ class Session:
         changes = {robot.group: changed, VEHICLE: vehicle}
         write_parameters(path, robot.file, {
             node: _plain(values) for node, values in changes.items() if values
-        }, lines, width=100)
+        }, lines, width=100, without=OF_TABLE)
 
     def _read(self, path: Path, span: Span) -> tuple[Recording, list[str]]:
         recording = read_recording(path, self._names, self._request.motors)

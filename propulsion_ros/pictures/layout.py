@@ -145,7 +145,9 @@ def _number_points(axis: Any, robot: RobotLayout, plane: list[int], near: float)
         alike = [i for i in waiting if np.linalg.norm(points[i] - first) <= near]
         waiting = [i for i in waiting if i not in alike]
         few = ', '.join(str(i + 1) for i in alike[:_FEW]) + ', ...' * (len(alike) > _FEW)
-        axis.annotate(few, first, (8, 8), textcoords='offset points', fontsize=8)
+        # Beside the rightmost, so that no arrow of the others crosses it.
+        beside = points[alike][:, 0].max(), first[1]
+        axis.annotate(few, beside, (8, 8), textcoords='offset points', fontsize=8)
 
 
 def _list_names(axis: Any, robot: RobotLayout) -> None:

@@ -399,14 +399,17 @@ def settings_of(
 
 def write_parameters(
     path: Path, file: ParameterFile | None, changes: Mapping[str, Mapping[str, Any]],
-    comments: Iterable[str] = (), width: float = math.inf,
+    comments: Iterable[str] = (), width: float = math.inf, without: tuple[str, ...] = (),
 ) -> None:
     """Write a parameter file: the content of an old one, if any, followed by changed values.
 
-    ``changes`` are flat parameters by node, ``comments`` the lines above all. Raises `SourceError`
-    if it cannot be written.
+    ``changes`` are flat parameters by node, ``comments`` the lines above all; keys of the old file
+    that begin with one of ``without`` are left out. Raises `SourceError` if it cannot be written.
     """
-    entries = file.entries if file else []
+    entries = [
+        (pattern, kept) for pattern, old in (file.entries if file else [])
+        if (kept := {key: value for key, value in old.items() if not key.startswith(without)})
+    ]
     known = {pattern for pattern, _ in entries}
     entries += [
         (f'/{node}' if f'/{node}' in known else f'/**/{node}', dict(new))

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'nothing'
     )
     parser.add_argument(
-        '--output', type=Path, default=Path('plots.png'), metavar='FILE.png',
+        '--output', '--picture', type=Path, default=Path('plots.png'), metavar='FILE.png',
         help='picture to write (default: %(default)s)',
     )
     parser.add_argument(

@@ -16,7 +16,7 @@ from propulsion_ros.settings.errors import SourceError
 from propulsion_ros.settings.files import make_folder, printable
 from propulsion_ros.settings.imports import how_to_get
 from propulsion_ros.study.session import PICTURE, RESULTS, Session
-from propulsion_ros.study.study import Column, Row, Study, cell, find_study, numbers_of, read_study
+from propulsion_ros.study.study import Column, Row, cell, find_study, numbers_of, read_study
 from propulsion_ros.tools.lines import known, note, progress
 
 EXAMPLE = 'apogee --cases 200 --jobs 2'
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         number, line = stopped.args
         note('study', line)
         return 128 + int(number)
-    return _report(study, rows, folder)
+    return _report(session, rows, folder)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -168,15 +168,15 @@ def _draw(session: Session, rows: Sequence[Row], path: Path) -> None:
         note('study', f"no picture: it needs matplotlib, {how_to_get('matplotlib')}: {error}")
 
 
-def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
+def _report(session: Session, rows: Sequence[Row], folder: Path) -> int:
     """Print a summary of the rows; return 1 if one failed or is beyond a limit."""
-    failed = [row for row in rows if row['error']]
+    study, failed = session.study, [row for row in rows if row['error']]
     beyond = [row for row in rows if not row['error'] and study.failed_limits(row)]
     variants = study.variants(rows)
     for text, own in variants.items():
         for column in numbers_of(study, own):
             if column.name != 'warnings' or column.values.any():
-                print(f'{text}, ' * bool(text) + _summary(column))
+                print(f'{text}, ' * bool(text) + _summary(column, session.unit(column.name)))
     for row in failed[:_NAMED]:
         print(f'case {row["case"]}: {row["error"]} ({study.varied(row)})')
     for row in beyond[:_NAMED]:
@@ -194,14 +194,15 @@ def _report(study: Study, rows: Sequence[Row], folder: Path) -> int:
     return 1 if failed or beyond else 0
 
 
-def _summary(column: Column) -> str:
+def _summary(column: Column, unit: str) -> str:
     """Return the quantiles of a result in words, or how many cases share each of its values."""
+    name = f'{column.name} [{unit}]' if unit else column.name
     if column.counts:
-        return f'{column.name}: ' + ', '.join(
+        return f'{name}: ' + ', '.join(
             f'{value:.6g} in {count} cases' for value, count in column.counts.items())
     found = column.summary
     return (
-        f'{column.name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
+        f'{name}: median {found["50%"]:.6g}, 5 % {found["5%"]:.6g}, '
         f'95 % {found["95%"]:.6g}, lowest {found["min"]:.6g} in case {found["lowest case"]}, '
         f'highest {found["max"]:.6g} in case {found["highest case"]}'
     )

@@ -17,8 +17,9 @@ LAG_AND_CURVE = ['rotors.time_constant_up', 'rotors.thrust_curve']
 YAW_SPANS = ((32.0, 38.0), (45.0, 49.0))
 
 
-def session(request, params_file=EXAMPLE / 'crazyflie.yaml'):
-    robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', [params_file], request.fit)
+def session(request, *fitted):
+    files = [EXAMPLE / 'crazyflie.yaml', *fitted]
+    robot = read_robot(EXAMPLE / 'crazyflie.urdf.xacro', files, request.fit)
     return Session(robot, request)
 
 

@@ -107,7 +107,8 @@ def test_the_fitted_file_is_one_that_nodes_take(bench, capsys, tmp_path):
 def test_a_second_fit_begins_where_the_first_ended(bench, capsys, tmp_path):
     path = tmp_path / 'fitted.yaml'
     _, first = identify(bench, capsys, '--output', str(path))
-    code, second = identify(bench, capsys, params=path, fit=['rotor_constant'])
+    code, second = identify(
+        bench, capsys, '--params-file', str(path), fit=['rotor_constant'])
     assert code == 0
     ended, begun = (json.loads(each.out) for each in (first, second))
     assert begun['rms_before'] == pytest.approx(ended['rms'], rel=1e-4)
@@ -120,9 +121,10 @@ def test_parameter_files_are_merged_and_the_later_one_wins(bench, capsys, tmp_pa
         bench, capsys, '--params-file', str(wins), '--output', str(path)
     )
     assert code == 0, printed.err
-    # The columns are those of the first one.
     merged = ParameterFile(path)
-    assert merged.of('identify')['columns.speed'] == 'left'
+    # The columns are those of one table: they won over those of the next fit.
+    assert not merged.of('identify')
+    assert merged.of('visualizer')['arrow_length'] == 0.25
     assert merged.of('thrusters')['command_timeout'] == 0.7
     absent = tmp_path / 'absent.yaml'
     code, printed = identify(bench, capsys, '--params-file', str(wins), params=absent)

@@ -115,6 +115,19 @@ def test_a_ball_is_drawn_as_a_circle_from_any_side():
     assert np.allclose(np.ptp(ball[1], axis=0), 1.0, atol=0.01)
 
 
+def test_numbers_of_near_rotors_stand_beside_the_rightmost():
+    from propulsion_ros.pictures.layout import _figure_of, plt
+
+    robot = _layout([REPOSITORY / 'urdf/quadrotor.urdf.xacro'], None)
+    whole = robot.groups[0]
+    near = np.array([[0.2, -0.2, 0.0], [0.2, 0.2, 0.0], [0.21, -0.19, 0.0], [0.2, 0.21, 0.0]])
+    pairs = replace(whole.layout, position=near)
+    figure = _figure_of(replace(robot, groups=[replace(whole, layout=pairs)]), 'near')
+    places = {each.get_text(): each.xy[0] for each in figure.axes[0].texts}
+    plt.close(figure)
+    assert [places['1, 3'], places['2, 4']] == [0.21, 0.2]
+
+
 def test_fins_have_arrows_and_what_points_at_the_reader_has_none():
     from propulsion_ros.pictures.layout import _figure_of, plt
 

@@ -112,6 +112,7 @@ def test_a_study_is_flown(folder, capsys, here):
     out = capsys.readouterr().out
     assert code == 0, out
     assert '8 cases, 0 failed, 0 beyond their limits: flight_study/results.csv' in out
+    assert out.startswith('z [m]: 0 in 8 cases\n')
     rows = _rows(folder, 'flight_study')
     assert [row['case'] for row in rows] == [str(n) for n in range(8)]
     assert [row['force'] for row in rows] == ['15.0'] * 4 + ['20.0'] * 4
