@@ -29,6 +29,7 @@ from propulsion_ros.study.draws import generator
 from propulsion_ros.study.ground.case import DRAWN, SITUATIONS, SOURCES, Case, Drawn, draw
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
 from propulsion_ros.study.ground.situations import LAUNCH, PAD
+from propulsion_ros.study.kinds import Cases
 from propulsion_ros.study.study import Case as StudyCase
 from propulsion_ros.study.study import Study
 
@@ -418,19 +419,16 @@ def _once_on(drawn: Drawn, due: float) -> float:
 _PREFIX = 'ground.'
 _OWN = ('situation', 'source', 'seed', 'faults', 'restarts', 'stages', 'clock')
 """Variables besides those that fix a drawn number."""
-_UNITS = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
 
 
-class GroundCases:
+class GroundCases(Cases):
     """Flies a drawn situation with the flight computer for each case.
 
     If they do not vary, situation and source are drawn evenly and there are no faults or restarts.
     """
 
-    warnings = ()
-    """Warnings of the last case: always none, as its columns have all errors."""
-
     def __init__(self, study: Study, folder: Path) -> None:
+        self.units = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
         known = {f'{_PREFIX}{name}' for name in (*_OWN, *DRAWN)}
         for variable in study.vary:
             if variable.name not in known or variable.mode != 'value':
@@ -455,10 +453,6 @@ class GroundCases:
             'altitude_source': flown.source.split()[0],
             'flight.max_ascent_time': float(draw(flown).scene.timer),
         }})
-
-    def unit(self, name: str) -> str:
-        """Return the unit of a column, '' if it has none."""
-        return _UNITS.get(name, '')
 
     def _case(self, case: StudyCase) -> Case:
         values = {name.removeprefix(_PREFIX): value for name, value in case.values.items()}
