@@ -87,7 +87,7 @@ class JointAngles:
         self._family = family
         self._never: BoolArray = ~family.is_measured
         self._max_age_ns = np.where(
-            family.max_age > 0.0, np.round(family.max_age * 1e9), np.inf
+            family.joints.max_age > 0.0, np.round(family.joints.max_age * 1e9), np.inf
         )
         self.forget()
 

@@ -222,7 +222,6 @@ class _Flight(BenchHost):
                 self._sources.append(Source(name, own, self._computer.faults.get(name)))
             elif name in self._computer.faults:
                 raise SourceError('faults', f'{name}: the rocket has no such sensor')
-        self._own = {source.name: source.sensors for source in self._sources}
 
     def is_of(self, sensors: Sequence[Any]) -> bool:
         """Return whether these are the sensors of this flight; a new flight empties their data."""
@@ -247,20 +246,20 @@ class _Flight(BenchHost):
 
     def _launch(self) -> None:
         self._is_armed = True
-        (launch,) = [each for each in self.loop.requests if each.topic == '~/launch']
-        done, text = launch.serve(True)
+        done, text = self.request('launch')
         if not done:
             raise SourceError(f'{self._computer.file}: {self._computer.node}', text)
 
     def _feed(self, readings: Callable[[Source], Sequence[Reading]]) -> None:
         # In nanoseconds, so that times that differ only by rounding are equal.
         rows = [
-            (self._stamp(reading.arrival), rank, reading, source.name)
+            (self._stamp(reading.arrival), rank, reading, source)
             for rank, source in enumerate(self._sources) for reading in readings(source)
         ]
         rows.sort(key=operator.itemgetter(0, 1))
-        for arrival_ns, _, reading, name in rows:
-            message = message_of(name, self._stamp(reading.stamp), reading.values, self._own[name])
+        for arrival_ns, _, reading, source in rows:
+            stamp_ns, name = self._stamp(reading.stamp), source.name
+            message = message_of(name, stamp_ns, reading.values, source.sensors)
             self._keep(name, SOURCES[name].message, arrival_ns, message)
             self._pass_to(max(self.steady, arrival_ns))
             known_ns = self.loop.stamp_ns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from propulsion_ros.settings.yaml_file import write_parameters
 from propulsion_ros.study.apogee_faults import FAULTS
 from propulsion_ros.study.apogee_flights import Log, SimulatedFlight, read_logs, simulate_flight
 from propulsion_ros.study.draws import is_number
+from propulsion_ros.study.kinds import Cases
 from propulsion_ros.study.study import Case, Study
 
 PREMATURE = 1.0
@@ -99,15 +100,12 @@ def _doubts(log: Log, apogee: ApogeeParams) -> list[str]:
     return units.doubts()
 
 
-class ApogeeCases:
+class ApogeeCases(Cases):
     """Flies a random flight, or a flown log with a fault, and lets the detector watch it.
 
     Logs and faults that do not vary are taken in turn: every log with the first fault, then every
-    log with the second one, and so on.
+    log with the second one, and so on. Warnings are those of the logs, before the first case.
     """
-
-    warnings: Sequence[str] = ()
-    """Warnings of the logs before the first case; a detector has none."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study = study
@@ -116,7 +114,7 @@ class ApogeeCases:
             f'{_DETECTOR}.{each.key}': each.spec.unit for each in parameters_of(ApogeeParams)
         }
         # Of a log it is that of the time of the apogee, of a random flight that of its altitude.
-        self._units = {**known, **_UNITS, 'sigma': 's' if self._logs else 'm'}
+        self.units = {**known, **_UNITS, 'sigma': 's' if self._logs else 'm'}
         for variable in study.vary:
             flights = (_FLIGHT, _LOG, _FAULT) if self._logs else (_FLIGHT,)
             if variable.name not in (*flights, *known):
@@ -157,10 +155,6 @@ class ApogeeCases:
         write_parameters(path, None, {'flight_state': {
             key: value for key, value in case.values.items() if key.startswith(_DETECTOR)
         }})
-
-    def unit(self, name: str) -> str:
-        """Return the unit of a column, '' if it has none."""
-        return self._units.get(name, '')
 
     def _params(self, case: Case) -> ApogeeParams:
         return build(ApogeeParams, case.values, f'{_DETECTOR}.')

@@ -70,6 +70,12 @@ class BenchHost(WithoutGraph):
             if port.topic == topic and (self.is_active or port.while_inactive):
                 port.take(message)
 
+    def request(self, name: str) -> tuple[bool, str]:
+        """Call a service, and return whether it succeeded, and its text."""
+        (request,) = [each for each in self.loop.requests if each.topic == f'~/{name}']
+        done, text = request.serve(True)
+        return bool(done), text
+
     def wait(self, seconds: float) -> None:
         """Let the steady clock run, and call each timer when it is due."""
         end = self.steady + round(seconds * 1e9)

@@ -6,12 +6,14 @@ import os
 import re
 import tempfile
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -47,24 +49,30 @@ def input_name(given: str, prefix: str = 'input') -> str:
     return prefix + ('.csv.gz' if given.endswith('.gz') else '.csv')
 
 
-class Cases(Protocol):
-    """Flies the cases of a study."""
+class Cases(ABC):
+    """Flies the cases of a study; base of the class of each kind."""
 
-    warnings: Sequence[str]
+    warnings: Sequence[str] = ()
     """Warnings of the last case, before it of the study; its column ``warnings`` has their number.
     """
+    units: Mapping[str, str] = MappingProxyType({})
+    """Units of columns."""
 
+    @abstractmethod
     def check(self, case: Case) -> None:
         """Raise `ConfigError` for an error that shows before a case is flown."""
 
+    @abstractmethod
     def fly(self, case: Case) -> Mapping[str, Any]:
         """Return the numbers of a case."""
 
+    @abstractmethod
     def write(self, path: Path, case: Case) -> None:
         """Write the parameter file of a case."""
 
     def unit(self, name: str) -> str:
         """Return the unit of a column, '' if none is known."""
+        return self.units.get(name, '')
 
 
 def files_of(study: Study) -> dict[str, bytes]:

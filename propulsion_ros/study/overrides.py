@@ -26,7 +26,7 @@ from propulsion_ros.settings.files import write_text
 from propulsion_ros.settings.flat import Parameter, build, known_hint, parameters_of, unknown_keys
 from propulsion_ros.settings.yaml_file import ParameterFile, settings_of, write_parameters
 from propulsion_ros.study.draws import Variable, is_number
-from propulsion_ros.study.kinds import ROBOT
+from propulsion_ros.study.kinds import ROBOT, Cases
 from propulsion_ros.study.study import Case, Study
 from propulsion_ros.urdf.reader import actuators_from_urdf
 from propulsion_ros.urdf.xml import parse_urdf
@@ -176,7 +176,7 @@ class Base:
         return found
 
 
-class RobotCases:
+class RobotCases(Cases):
     """Cases of a robot: its description and the parameters of its nodes vary.
 
     Parameters
@@ -191,8 +191,6 @@ class RobotCases:
 
     other = ''
     """Prefix, before the dot, of variables of neither description nor parameters."""
-    warnings: Sequence[str] = ()
-    """Warnings of the last case, before it of the study."""
 
     def __init__(
         self, study: Study, folder: Path, description: str, files: Sequence[Path],

@@ -426,19 +426,19 @@ def test_jets(seed):
     dt = steps(rng)
     params = jets(rng, dt)
     model = Jets(params)
-    before = model._supply.propellant
+    before = model.propellant
     for _, output in flown(
         model, rng, dt, lambda rng: rng.choice([numbers(rng), np.ones(COUNT)])
     ):
         assert_finite(output.tanks.mass, output.tanks.inertia, output.position)
         assert np.all((output.applied >= 0.0) & (output.applied <= params.max_thrust * FULL))
-        burnt = before - model._supply.propellant
-        assert np.all((burnt >= 0.0) & (model._supply.propellant >= 0.0))
+        burnt = before - model.propellant
+        assert np.all((burnt >= 0.0) & (model.propellant >= 0.0))
         # The impulse is that of the propellant burnt, and of no more.
         owed = output.applied * dt / (params.specific_impulse * STANDARD_GRAVITY)
         exact = output.applied > DENORMAL
         assert np.all((owed <= burnt * (1.0 + 1e-9) + 1e-15 * before + DENORMAL)[exact])
-        before = model._supply.propellant
+        before = model.propellant
 
 
 def fins(rng):

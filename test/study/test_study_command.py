@@ -10,13 +10,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future
-from importlib import import_module
 
 import pytest
 
 from propulsion_ros.study import session
-from propulsion_ros.study.kinds import Cases
-from propulsion_ros.study.study import KINDS, read_study
+from propulsion_ros.study.study import read_study
 from propulsion_ros.tools.cli import main
 
 FLIGHT = """\
@@ -139,15 +137,6 @@ def test_one_case_of_the_ground_prints_its_row(folder, here, capsys):
     printed = capsys.readouterr()
     assert json.loads(printed.out)['situation'] == 'rest'
     assert printed.err.endswith('case_0.yaml: its parameters\n')
-
-
-@pytest.mark.parametrize('kind', KINDS)
-def test_every_kind_has_what_a_session_reads(kind):
-    module, name = KINDS[kind].cases
-    cases = getattr(import_module(f'propulsion_ros.study.{module}'), name)
-    read = {*Cases.__annotations__, *(each for each in vars(Cases) if not each.startswith('_'))}
-    assert {'warnings', 'fly'} <= read
-    assert not [each for each in read if not hasattr(cases, each)]
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ from propulsion_ros.models.common.family import (
 from propulsion_ros.models.common.lag import Lag
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
 from propulsion_ros.models.common.noise import TickNoise
-from propulsion_ros.models.common.placed import Configured
+from propulsion_ros.models.common.placed import PlacedActuators
 from propulsion_ros.models.common.start import Start, State
 from propulsion_ros.models.common.thrust_curve import BurnCurves
 from propulsion_ros.models.common.wrench import cross, in_link_axes, product, unit_rows
@@ -42,7 +42,7 @@ from propulsion_ros.settings.quantity import BoolArray, FloatArray, IntArray
 __all__ = ['Boosters', 'BoostersParams']
 
 
-class Boosters(Configured, FuelledFamily, Degrading):
+class Boosters(PlacedActuators, FuelledFamily, Degrading):
     """n boosters that share or own m tanks, some of them gimballed.
 
     Commands are a thrust [N] per booster (effort; 0 or NaN shuts down, above 0 lights and is
@@ -63,13 +63,15 @@ class Boosters(Configured, FuelledFamily, Degrading):
     """
 
     Params: ClassVar[type] = BoostersParams
+    params: BoostersParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(tag='booster', meets_each=True)
     ignition: BoolArray
     throttle: FloatArray
 
     def __init__(self, params: BoostersParams, batch: tuple[int, ...] = ()) -> None:
         n, g = len(params.names), len(params.gimbals.booster)
-        self._params, self._n, self._batch = params, n, batch
+        super().__init__(params, FIELDS[params.command_interface])
+        self._n = n
         self._max_thrust, self._too_much = params.max_thrust, 2.0 * params.max_thrust
         self._min_throttle = params.min_thrust / params.max_thrust
         self._solid = np.flatnonzero([bool(text) for text in params.thrust_curve])
@@ -87,7 +89,6 @@ class Boosters(Configured, FuelledFamily, Degrading):
 
         aimed = unit_rows('axis', params.axis)
         self._axis = aimed
-        self._rotation = params.rotation
         # Wrench per thrust; gimbals turn the rows of theirs.
         self.allocation_matrix = allocation_matrix(params.position, aimed)
         self._rows = self.allocation_matrix.T.copy()
@@ -111,14 +112,10 @@ class Boosters(Configured, FuelledFamily, Degrading):
         joints = params.gimbals.joints
         self.command_names = (*params.names, *joints)
         self._esc = esc_of(params, lowest=0.0)
-        self.command_fields = (
-            (FIELDS[params.command_interface],) * n + ('position',) * len(joints)
-        )
+        self.command_fields = (*self.command_fields, *('position',) * len(joints))
         self.safe_command = np.zeros(len(self.command_names))
         self.nan_is_safe = (True,) * n + (False,) * len(joints)
         self.uses_body = self._nozzles is not None
-        self.actuator_names = params.names
-        self.actuator_frames = params.link
         self.tank_names = params.tanks.names
         self.state_names = (
             *self.command_names,
@@ -150,9 +147,9 @@ class Boosters(Configured, FuelledFamily, Degrading):
 
     def rest(self) -> None:
         """Shut down and centre the gimbals; tanks and burnt grains stay as they are."""
-        shape = (*self._batch, self._n)
+        shape = (*self.batch, self._n)
         restart(
-            self, None, self._batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
+            self, None, self.batch, ignition=np.zeros(shape, bool), throttle=np.zeros(shape)
         )
         if self._igniters:
             self._igniters.reset()
@@ -166,8 +163,8 @@ class Boosters(Configured, FuelledFamily, Degrading):
         ``throttle`` of each booster; ``burn_time`` since ignition [s], 0 but for solid motors;
         ``gimbal_angle`` [rad], (..., g, 2); ``fuel_ratio`` of each tank.
         """
-        start = Start(indices, self._batch, state, self.start_states)
-        none = np.zeros((*self._batch, self._n))
+        start = Start(indices, self.batch, state, self.start_states)
+        none = np.zeros((*self.batch, self._n))
         burn_time = start.of('burn_time', none, 0.0, self._longest_burn)
         ignition = start.of('ignition', burn_time > 0.0, 0.0, 1.0)
         throttle = start.of('throttle', none, 0.0, 1.0)
@@ -176,7 +173,7 @@ class Boosters(Configured, FuelledFamily, Degrading):
             start.of('fuel_ratio', self._tanks.starting_fuel_ratio, 0.0, 1.0)
             if self._tanks else None
         )
-        restart(self, indices, self._batch, ignition=ignition, throttle=throttle)
+        restart(self, indices, self.batch, ignition=ignition, throttle=throttle)
         if self._igniters:
             self._igniters.reset(indices, (burn_time > 0.0) | (throttle > 0.0))
         if self._gimbals:
@@ -188,7 +185,7 @@ class Boosters(Configured, FuelledFamily, Degrading):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the boosters push; see `Drawable`."""
-        params, gimbals = self._params, self._params.gimbals
+        params, gimbals = self.params, self.params.gimbals
         own = ThrustLayout(
             **placed_rows(params), lowest=np.zeros(self._n), highest=params.max_thrust,
             plume='flame',
@@ -283,7 +280,7 @@ class Boosters(Configured, FuelledFamily, Degrading):
             return end, ratio
         # What begins to burn within a step moves for a part of it.
         late = burns & (part < 1.0)
-        end = np.where(late & (self._params.time_constant > 0.0),
+        end = np.where(late & (self.params.time_constant > 0.0),
                        self.throttle + part * (end - self.throttle), end)
         return end, np.where(late, part * ratio, ratio)
 
@@ -295,7 +292,7 @@ class Boosters(Configured, FuelledFamily, Degrading):
     @property
     def least_thrust(self) -> FloatArray:
         """Lowest thrust of each booster while it is lit [N], (n,)."""
-        return self._throttled(self._params.min_thrust)
+        return self._throttled(self.params.min_thrust)
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
         """Return the commands of the boosters that settle at thrusts [N], (..., n)."""
@@ -310,7 +307,7 @@ class Boosters(Configured, FuelledFamily, Degrading):
     @property
     def gimbal_angle(self) -> FloatArray:
         """Angles of the two axes of each gimbal [rad], (..., g, 2)."""
-        return self._gimbals.angles if self._gimbals else np.empty((*self._batch, 0, 2))
+        return self._gimbals.angles if self._gimbals else np.empty((*self.batch, 0, 2))
 
     def _per_booster(self, per_tank: NDArray[Any]) -> NDArray[Any]:
         """Return a value of each tank, (..., m), for each booster, 1 where it has none."""

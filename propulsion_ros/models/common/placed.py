@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base of families whose actuators have a command, a state and a place each, all by one name."""
+"""Bases of families, of which most have actuators with a command, state and place by one name."""
 from __future__ import annotations
 
 import inspect
@@ -14,13 +14,19 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.quantity import FloatArray
 
 
-class Configured:
+class ActuatorFamily:
     """Base of families, which are made of their own `Params` and a batch."""
 
     Params: ClassVar[type]
     params: Any
     """The configuration that it was made of, and the leading shape of its state."""
     batch: tuple[int, ...]
+    uses_body: bool = False
+    tank_names: tuple[str, ...] = ()
+    _rotation: FloatArray
+    """From the axes of each link to base_link, (n, 3, 3)."""
+    _reaction: FloatArray | None = None
+    """Torque about its axis over the force of each actuator [m], (n,); None for none."""
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
         """Return what is to be made; raise `ConfigError` for what it is not made of."""
@@ -36,18 +42,22 @@ class Configured:
             vars(made).update(params=params, batch=batch)
         return made
 
+    def check_command(self, command: Command) -> None:
+        """Accept every finite value: what is beyond the limits is clamped."""
 
-class PlacedActuators(Configured):
+    def link_wrenches(self, output: Output) -> FloatArray:
+        """Return the wrench of each actuator in its link; see `Family.link_wrenches`."""
+        forces = output.forces
+        torques = None if self._reaction is None else self._reaction[:, None] * forces
+        return in_link_axes(self._rotation, forces, torques)
+
+
+class PlacedActuators(ActuatorFamily):
     """n actuators that push along axes of their own; what a family has beyond that, it overrides.
 
     The configuration has ``names``, and ``link`` and ``rotation`` by `placement`; the command field
     is 'position', 'velocity' or 'effort'.
     """
-
-    uses_body: bool = False
-    tank_names: tuple[str, ...] = ()
-    _reaction: FloatArray | None = None
-    """Torque about its axis over the force of each actuator [m], (n,); None for none."""
 
     def __init__(self, params: Any, command_field: str) -> None:
         n = len(params.names)
@@ -57,10 +67,7 @@ class PlacedActuators(Configured):
         self.nan_is_safe = (False,) * n
         self.safe_command: FloatArray = np.zeros(n)
         self.actuator_frames: tuple[str, ...] = params.link
-        self._rotation: FloatArray = params.rotation
-
-    def check_command(self, command: Command) -> None:
-        """Accept every finite value: what is beyond the limits is clamped."""
+        self._rotation = params.rotation
 
     def rest(self) -> None:
         """Do as `reset` does: nothing outlasts a stop, as propellant would."""
@@ -69,9 +76,3 @@ class PlacedActuators(Configured):
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Restore the state at construction; see `Restartable.reset`."""
         raise NotImplementedError
-
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the wrench of each actuator in its link; see `Family.link_wrenches`."""
-        forces = output.forces
-        torques = None if self._reaction is None else self._reaction[:, None] * forces
-        return in_link_axes(self._rotation, forces, torques)

@@ -116,13 +116,13 @@ class Fam(NozzleFamily):
     """
 
     Params: ClassVar[type] = FamParams
+    params: FamParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(pushes=False)
     start_states: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, params: FamParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
-        self._params = self._tuned = params
-        self._batch = batch
+        self._tuned = params
         nozzles = params.nozzles
         self._curve: LoadCurve = (
             TableCurve() if params.curve == 'table'
@@ -166,14 +166,14 @@ class Fam(NozzleFamily):
 
         Both are alike in all environments, so a reset of some of them changes nothing.
         """
-        Start(indices, self._batch, state, self.start_states)
+        Start(indices, self.batch, state, self.start_states)
         if indices is None:
             self.retune(self._tuned)
 
     def retune(self, params: FamParams) -> None:
         """Take flight mode and centre of mass of a configuration."""
         self._tuned = params
-        speed = (0.0, *self._params.impeller_speeds)[astrobee.FLIGHT_MODES[params.flight_mode]]
+        speed = (0.0, *self.params.impeller_speeds)[astrobee.FLIGHT_MODES[params.flight_mode]]
         self._is_on = speed > 0.0
         self._speed = np.full(self._m, speed)
         self._motor_count = count_from_speed(self._speed).astype(np.int64)
@@ -188,10 +188,7 @@ class Fam(NozzleFamily):
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that commanded torques are about."""
-        self._mixing.set_com(self._params.torque_point(com))
-
-    def check_command(self, command: Command) -> None:
-        """Every finite wrench is accepted: it saturates."""
+        self._mixing.set_com(self.params.torque_point(com))
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Allocate the commanded wrench; ``body``, ``dt`` and ``tick`` have no influence."""
@@ -230,7 +227,7 @@ class Fam(NozzleFamily):
         else:
             pressure = np.zeros((*thrust.shape[:-1], self._m))
             # Below -1 no angle makes the thrust, which opens the nozzle.
-            cosine = np.full_like(thrust, 1.0 if self._params.close_when_off else -np.inf)
+            cosine = np.full_like(thrust, 1.0 if self.params.close_when_off else -np.inf)
         # fmax takes the other where one is NaN, so that no angle is the open stop.
         angle = np.fmax(cosine, self._lowest)
         np.minimum(angle, self._highest, out=angle)
@@ -248,7 +245,7 @@ class Fam(NozzleFamily):
 
         The allocation is one in the present flight mode.
         """
-        if not self._params.quantise:
+        if not self.params.quantise:
             return allocation.angle, allocation.speed
         return self._angle_of_count.take(allocation.servo_count), self._sent_speed
 

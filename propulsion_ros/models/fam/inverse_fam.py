@@ -82,6 +82,7 @@ class InverseFam(CommandedNozzles):
     """
 
     Params: ClassVar[type] = InverseFamParams
+    params: InverseFamParams
     start_states: ClassVar[tuple[str, ...]] = ()
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         loop=ESTIMATES, pushes=False, commanded_by='fam',
@@ -90,8 +91,7 @@ class InverseFam(CommandedNozzles):
 
     def __init__(self, params: InverseFamParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
-        self._params = self._tuned = params
-        self._batch = batch
+        self._tuned = params
         self._plenums = Plenums(params, _curve(params))
         self._matrix = params.allocation_matrix
         self._presets = np.array([0.0, *np.sort(params.impeller_speeds)])
@@ -104,13 +104,13 @@ class InverseFam(CommandedNozzles):
         Where only some environments are reset, the centre of mass, which is that of all, stays; see
         `Restartable.reset`.
         """
-        Start(indices, self._batch, state, self.start_states)
+        Start(indices, self.batch, state, self.start_states)
         if indices is None:
             self.retune(self._tuned)
             self._measured: FloatArray | None = None
         elif self._measured is not None:
             m = self._measured.shape[-1]
-            measured = np.broadcast_to(self._measured, (*self._batch, m)).copy()
+            measured = np.broadcast_to(self._measured, (*self.batch, m)).copy()
             measured[indices] = np.nan
             self._measured = measured
 
@@ -121,7 +121,7 @@ class InverseFam(CommandedNozzles):
 
     def set_com(self, com: FloatArray) -> None:
         """Take the centre of mass [m], (3,), in base_link, that torques are about."""
-        point = self._params.torque_point(com)
+        point = self.params.torque_point(com)
         self._wrench_from = (torque_shift(point) @ self._matrix).T
         self.to_origin = torque_shift(-point)
 
@@ -150,7 +150,7 @@ class InverseFam(CommandedNozzles):
 
     def speed(self, command: FloatArray) -> FloatArray:
         """Return the speeds that the pressure follows from, by `speed_source`, (..., m)."""
-        source = self._params.speed_source
+        source = self.params.speed_source
         if source == 'preset':
             return np.asarray(self._presets.take(self._between.searchsorted(command)))
         if source == 'measured' and self._measured is not None:
@@ -171,7 +171,7 @@ class InverseFam(CommandedNozzles):
     @property
     def knows_errors(self) -> bool:
         """Whether any standard deviation is configured, so that there is a covariance."""
-        params = self._params
+        params = self.params
         return any((
             params.angle_std, params.speed_std, params.discharge_coefficient_std,
             params.thrust_scale_std,
@@ -212,7 +212,7 @@ class InverseFam(CommandedNozzles):
             by_area * area_slope[..., None, :],
             of_plenum * per_speed[..., None, :],
             by_coefficient,
-            (thrust @ self._wrench_from)[..., None] / self._params.thrust_scale,
+            (thrust @ self._wrench_from)[..., None] / self.params.thrust_scale,
         )
 
     def covariance(self, angle: FloatArray, speed: FloatArray) -> FloatArray:
@@ -220,7 +220,7 @@ class InverseFam(CommandedNozzles):
 
         To first order, from the standard deviations of the configuration.
         """
-        params = self._params
+        params = self.params
         by = self.jacobians(angle, speed)
         deviations = (
             (by.angle, params.angle_std),

@@ -8,8 +8,8 @@ import numpy as np
 
 from propulsion_ros.models.common.family import Command, Output, refuse_negative
 from propulsion_ros.models.common.layout import ThrustLayout, placed_rows
-from propulsion_ros.models.common.placed import Configured
-from propulsion_ros.models.common.wrench import in_link_axes, product, unit_rows
+from propulsion_ros.models.common.placed import ActuatorFamily
+from propulsion_ros.models.common.wrench import product, unit_rows
 from propulsion_ros.models.fam import constants as astrobee
 from propulsion_ros.models.fam.curve import OpeningCurve, PolynomialCurve
 from propulsion_ros.models.fam.params import ModulesParams
@@ -84,11 +84,10 @@ class Plenums:
         return np.asarray(self.thrust_per_area * area * spread)
 
 
-class NozzleFamily(Configured):
+class NozzleFamily(ActuatorFamily):
     """n nozzles and m impellers, whose state is an angle of each, then a speed of each."""
 
-    uses_body: bool = False
-    tank_names: tuple[str, ...] = ()
+    params: ModulesParams
 
     def __init__(self, params: ModulesParams) -> None:
         nozzles = params.nozzles
@@ -109,10 +108,6 @@ class NozzleFamily(Configured):
             self._blanks[:count].copy()
         )
 
-    def link_wrenches(self, output: Output) -> FloatArray:
-        """Return the thrust of each nozzle in its link; see `Family.link_wrenches`."""
-        return in_link_axes(self._rotation, output.forces)
-
 
 class CommandedNozzles(NozzleFamily):
     """Nozzles whose commands are their flap angles (position) and the speeds (velocity)."""
@@ -120,7 +115,6 @@ class CommandedNozzles(NozzleFamily):
     def __init__(self, params: ModulesParams) -> None:
         super().__init__(params)
         n, m = self._n, self._m
-        self._modules = params
         self.command_names = self.state_names
         self.command_fields = ('position',) * n + ('velocity',) * m
         self.safe_command: FloatArray = np.array([params.min_angle] * n + [0.0] * m)
@@ -129,7 +123,7 @@ class CommandedNozzles(NozzleFamily):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the nozzles push; see `Drawable`."""
-        params, nozzles = self._modules, self._modules.nozzles
+        params, nozzles = self.params, self.params.nozzles
         plenums = Plenums(params, PolynomialCurve(params.impellers.zero_thrust_area))
         # A nozzle pushes hardest when it alone is open.
         area, speed = np.diag(plenums.largest_area), np.full(self._m, astrobee.MAX_SPEED)

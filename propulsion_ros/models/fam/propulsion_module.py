@@ -233,14 +233,15 @@ class PropulsionModules(CommandedNozzles, Degrading):
     """
 
     Params: ClassVar[type] = PropulsionModulesParams
+    params: PropulsionModulesParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(commanded_by='fam')
     start_states: ClassVar[tuple[str, ...]] = ('angle', 'impeller_speed')
     thrust: FloatArray
 
     def __init__(self, params: PropulsionModulesParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params)
-        self._params, self._batch, impellers = params, batch, params.impellers
         n, m = self._n, self._m
+        impellers = params.impellers
         leakage = impellers.zero_thrust_area
         self._plenums = Plenums(
             params, PolynomialCurve(leakage) if params.curve == 'polynomial'
@@ -268,19 +269,19 @@ class PropulsionModules(CommandedNozzles, Degrading):
         A state may have the ``angle`` of each flap and the ``impeller_speed``, which then hold
         themselves. The control period goes on where only some environments are reset.
         """
-        start = Start(indices, self._batch, state, self.start_states)
-        shape = (*self._batch, self._n)
+        start = Start(indices, self.batch, state, self.start_states)
+        shape = (*self.batch, self._n)
         angle = start.of('angle', np.broadcast_to(self._shut, shape), self._shut, self._open)
-        still = np.zeros((*self._batch, self._m))
+        still = np.zeros((*self.batch, self._m))
         speed = start.of('impeller_speed', still, self._still, self._fastest)
         if indices is None:
             self._drives = Drives(
-                self._travel, self._params.battery_voltage, self._n, self._m, self._batch
+                self._travel, self.params.battery_voltage, self._n, self._m, self.batch
             )
             self._left = 0.0
-        self._drives.reset(indices, self._batch, angle - self._shut, speed)
+        self._drives.reset(indices, self.batch, angle - self._shut, speed)
         thrust = self._thrust_now() if state else np.zeros(shape)
-        restart(self, indices, self._batch, thrust=thrust)
+        restart(self, indices, self.batch, thrust=thrust)
 
     def rest(self) -> None:
         """Shut the nozzles and stop the impellers."""
@@ -322,7 +323,7 @@ class PropulsionModules(CommandedNozzles, Degrading):
     ) -> tuple[FloatArray, FloatArray]:
         """Return thrusts (..., n) and the impellers' torque on the body (..., 3), mean over dt."""
         thrust: FloatArray | None = None
-        torque, time = np.zeros((*self._batch, 3)), 0.0
+        torque, time = np.zeros((*self.batch, 3)), 0.0
         while dt - time > _INSTANT:
             if self._left <= _INSTANT:
                 self._run_control(opening, speed)

@@ -169,6 +169,7 @@ class Fins(PlacedActuators, Degrading):
     """
 
     Params: ClassVar[type] = FinsParams
+    params: FinsParams
     uses_body = True
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='fin', force=LIFT, meets_each=True, joint_axis='span',
@@ -180,7 +181,7 @@ class Fins(PlacedActuators, Degrading):
     def __init__(self, params: FinsParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
         super().__init__(params, 'position')
-        self._params, self._n, self._batch = params, n, batch
+        self._n = n
         self._lower, self._upper = params.min_deflection, params.max_deflection
         self._rate_limit = params.rate_limit
         kinds = np.array(params.dynamics)
@@ -231,9 +232,9 @@ class Fins(PlacedActuators, Degrading):
 
     def reset(self, indices: Any = None, state: State | None = None) -> None:
         """Return to the safe deflection, or to that of a state; see `Restartable.reset`."""
-        start = Start(indices, self._batch, state, self.start_states)
+        start = Start(indices, self.batch, state, self.start_states)
         deflection = start.of('deflection', self._safe, self._lower, self._upper)
-        restart(self, indices, self._batch, deflection=deflection)
+        restart(self, indices, self.batch, deflection=deflection)
         if self._servo:
             self._servo.reset(indices, deflection)
         self._force: ComplexArray = np.zeros(self.deflection.shape, complex)
@@ -241,7 +242,7 @@ class Fins(PlacedActuators, Degrading):
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the fins push; see `Drawable`."""
-        params = self._params
+        params = self.params
         unknown = np.full(self._n, np.nan)
         return FinLayout(
             names=params.names, links=params.link, position=params.position,

@@ -319,11 +319,12 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
     """
 
     Params: ClassVar[type] = JetsParams
+    params: JetsParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(tag='jet')
+    _tanks: Supply | None
 
     def __init__(self, params: JetsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])
-        self._params, self._batch = params, batch
         n, m = len(params.names), len(params.tanks.names)
         self._axis = unit_rows('axis', params.axis)
         self.allocation_matrix: FloatArray = allocation_matrix(params.position, self._axis)
@@ -332,7 +333,7 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
             np.ones(n) if params.command_interface == 'throttle' else params.max_thrust
         )
         self._valves = Valves(params, batch)
-        self._tanks = self._supply = Supply(params.tanks, batch) if m else None
+        self._tanks = Supply(params.tanks, batch) if m else None
         self._draws, self._endless = draws_of(params.tank, params.tanks.names)
         flow = params.max_thrust / (params.specific_impulse * STANDARD_GRAVITY)
         self._burns = flow[:, None] * self._draws
@@ -354,8 +355,8 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
         self.degraded: BoolArray = self.degraded | stuck
         # No command changes what a stuck valve gives.
         self.effectiveness = np.where(stuck, 0.0, self.effectiveness)
-        if self._supply:
-            self._supply.retune(params.tanks)
+        if self._tanks:
+            self._tanks.retune(params.tanks)
 
     def rest(self) -> None:
         """Close all valves; the tanks stay as they are."""
@@ -366,17 +367,17 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
 
         A state may have another ``fuel_ratio`` of each tank; see `Restartable.reset`.
         """
-        start = Start(indices, self._batch, state, self.start_states)
-        usual = self._supply.starting_fuel_ratio if self._supply else np.empty(0)
+        start = Start(indices, self.batch, state, self.start_states)
+        usual = self._tanks.starting_fuel_ratio if self._tanks else np.empty(0)
         ratio = start.of('fuel_ratio', usual, 0.0, 1.0)
         self._valves.reset(indices)
-        if self._supply:
-            self._supply.reset(indices, ratio)
+        if self._tanks:
+            self._tanks.reset(indices, ratio)
 
     def thrust_layout(self) -> ThrustLayout:
         """Return where and which way the jets push; see `Drawable`."""
         return ThrustLayout(
-            **placed_rows(self._params), lowest=self.thrust_limits[0],
+            **placed_rows(self.params), lowest=self.thrust_limits[0],
             highest=self.thrust_limits[1], plume='air',
         )
 
@@ -397,11 +398,11 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
         opened = self._valves.step(duty, dt)
         part = opened / dt if dt > 0.0 else np.where(self._valves.is_open, 1.0, 0.0)
         flags = {'saturated': np.broadcast_to(asked != wanted, part.shape)}
-        if self._supply:
-            share = self._supply.draw(product(opened, self._burns))
+        if self._tanks:
+            share = self._tanks.draw(product(opened, self._burns))
             part = part * (share @ self._draws.T + self._endless)
-            flags['dry'] = self._supply.is_dry
-        thrust = self._degrade(part * self._params.max_thrust)
+            flags['dry'] = self._tanks.is_dry
+        thrust = self._degrade(part * self.params.max_thrust)
         position, effort = self._state(thrust)
         return Output(
             wrench=product(thrust, self.allocation_matrix.T),
@@ -409,7 +410,7 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
             axes=self._axis,
             position=position,
             effort=effort,
-            computed=np.broadcast_to(duty * self._params.max_thrust, thrust.shape),
+            computed=np.broadcast_to(duty * self.params.max_thrust, thrust.shape),
             applied=thrust,
             flags=flags,
             tanks=self.tank_state,
@@ -421,8 +422,8 @@ class Jets(PlacedActuators, FuelledFamily, Degrading):
         effort, position = self._no_state.copy(), self._no_state.copy()
         effort[..., :n] = thrust
         position[..., :n] = self._valves.is_open
-        if self._supply:
-            supply = self._supply
+        if self._tanks:
+            supply = self._tanks
             for i, values in enumerate((supply.pressure, supply.temperature, supply.fuel_ratio)):
                 position[..., n + i * m:n + (i + 1) * m] = values
         return position, effort

@@ -190,6 +190,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     """
 
     Params: ClassVar[type] = RotorsParams
+    params: RotorsParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='rotor', force=THRUST_AND_TORQUE, meets_each=True,
         stands_for=(('thrust_curve', 'motor_constant'),),
@@ -198,12 +199,11 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     def __init__(self, params: RotorsParams, batch: tuple[int, ...] = ()) -> None:
         super().__init__(params, FIELDS[params.command_interface])
         n = len(params.names)
-        self._params = params
         self._seed: tuple[int, ...] = (max(params.seed, 0),)
         self._curve = curve_of(params)
         # What the banks know: a thrust that goes with the square of the speed.
         self._square = without_curve(params, self._curve)
-        self._batch, self._shape, self._rows = batch, (*batch, n), (math.prod(batch), n)
+        self._shape, self._rows = (*batch, n), (math.prod(batch), n)
         self._by_speed = params.by_speed
         self._esc = esc_of(params, lowest=0.0)
         self._take_supply(params, batch)
@@ -237,8 +237,8 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
 
         With indices, new values are drawn from the ranges; without, those at construction return.
         """
-        params = self._params
-        start = Start(indices, self._batch, state, self.start_states)
+        params = self.params
+        start = Start(indices, self.batch, state, self.start_states)
         usual = np.broadcast_to(params.initial_rotor_speed, self._shape)
         speed = start.of('rotor_speed', usual, 0.0, self._fastest).reshape(self._rows)
         self._charge(indices, start)
@@ -262,7 +262,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     def rest(self) -> None:
         """Return to the initial rotor speed, with constants and charge as they are."""
         self._rest_supply()
-        self._turn(np.broadcast_to(self._params.initial_rotor_speed, self._rows))
+        self._turn(np.broadcast_to(self.params.initial_rotor_speed, self._rows))
 
     def _turn(self, speed: FloatArray) -> None:
         """Let all rotors turn at a speed [rad/s], in rows."""
@@ -305,12 +305,12 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
             bank.saturated(wanted[cut], out=saturated[cut])
             np.matmul(applied[cut], self._allocation, out=wrench[cut])
         self.thrust = thrust.reshape(self._shape)
-        effort, net = applied.reshape(self._shape), wrench.reshape(*self._batch, 6)
+        effort, net = applied.reshape(self._shape), wrench.reshape(*self.batch, 6)
         velocity = speed.reshape(self._shape)
         if self._air:
             effort, added = self._air.act(Turning(
                 effort, lambda: self._speed_of(start), velocity, self._efficiency, body, dt,
-                self._params.step_value == 'mean',
+                self.params.step_value == 'mean',
             ))
             net = net if added is None else net + added
         flag = saturated.reshape(self._shape)
@@ -345,7 +345,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest thrust of each rotor [N], (n,) each."""
-        low, high = self._params.min_thrust, self._params.max_thrust
+        low, high = self.params.min_thrust, self.params.max_thrust
         if self._esc is None:
             return low, high
         ends = (self._at_throttle(self._esc, throttle) for throttle in (0.0, 1.0))
@@ -357,7 +357,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         demand = esc.demand(np.full(self._shape[-1], throttle))
         if not self._by_speed:
             return demand
-        square = self._params.motor_constant * demand**2
+        square = self.params.motor_constant * demand**2
         return self._curve.bend(square) if self._curve else square
 
     def command_for(self, thrust: FloatArray) -> FloatArray:
@@ -365,7 +365,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
         demand = thrust
         if self._by_speed:
             square = self._curve.unbend(thrust) if self._curve else np.maximum(thrust, 0.0)
-            demand = np.sqrt(square / self._params.motor_constant)
+            demand = np.sqrt(square / self.params.motor_constant)
         return np.asarray(self._esc.throttle(demand) if self._esc else demand)
 
     def advance(self, wanted: FloatArray, dt: float) -> FloatArray:
@@ -466,7 +466,7 @@ class Rotors(PlacedActuators, PoweredFamily, Degrading):
     def _restart(self, indices: Any, speed: FloatArray) -> None:
         """Let some of the batch turn at a speed, in rows, with constants drawn anew."""
         self.constants.draw(indices)
-        chosen = np.zeros(self._batch, bool)
+        chosen = np.zeros(self.batch, bool)
         chosen[indices] = True
         chosen = chosen.reshape(-1)
         # Outputs share the thrust, so it is replaced and not written to.

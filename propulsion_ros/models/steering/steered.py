@@ -101,6 +101,8 @@ class SteeredFamily:
         The actuators.
     steering : Steering
         The joints.
+    joints : SteeringParams
+        Their configuration.
     joint_names : tuple of str
         Their names, k of them, in the order of their angles.
     angles : FloatArray
@@ -124,7 +126,7 @@ class SteeredFamily:
         n = len(family.actuator_names)
         _check(family, params, steering, n)
         self.inner, self._batch = family, batch
-        self._params = steering
+        self.joints = steering
         self.joint_names = steering.joints
         self.is_measured: BoolArray = np.array(steering.mode) == JOINT_STATES
         self._servos = np.flatnonzero(~self.is_measured)
@@ -260,23 +262,13 @@ class SteeredFamily:
     @property
     def joint_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest angle of each joint [rad], (k,)."""
-        return self._params.lower, self._params.upper
+        return self.joints.lower, self.joints.upper
 
     @property
     def joint_rates(self) -> FloatArray:
         """Largest rate of each joint [rad/s], (k,); infinite for one without a limit."""
-        limits = self._params.rate_limit
+        limits = self.joints.rate_limit
         return np.where(limits > 0.0, limits, np.inf)
-
-    @property
-    def chains(self) -> IntArray:
-        """Columns of the outer and the inner joint of each actuator, -1 for none, (n, 2)."""
-        return self._params.chains()
-
-    @property
-    def max_age(self) -> FloatArray:
-        """Age from which on a measured angle is lost [s], (k,); 0 for never."""
-        return self._params.max_age
 
     def measure(self, columns: IntArray, angles: FloatArray, rates: FloatArray) -> None:
         """Take measured angles [rad] and rates [rad/s] of some joints; they last.

@@ -94,7 +94,7 @@ class Vectoring:
         self, family: Any, lower: FloatArray, upper: FloatArray, weights: FloatArray,
         least: ArrayLike,
     ) -> None:
-        chains = getattr(family, 'chains', np.zeros((0, 2), int)).tolist()
+        chains = family.joints.chains().tolist() if hasattr(family, 'joints') else []
         users = Counter(joint for chain in chains for joint in chain)
         joints = []
         for chain in chains:

@@ -230,17 +230,17 @@ class FuelledFamily:
     """Base of a family whose actuators may draw from tanks, ``_tanks``."""
 
     _tanks: Tanks | None
-    _batch: tuple[int, ...]
+    batch: tuple[int, ...]
 
     @property
     def propellant(self) -> FloatArray:
         """Propellant left in each tank [kg], (..., m)."""
-        return self._tanks.propellant if self._tanks else np.empty((*self._batch, 0))
+        return self._tanks.propellant if self._tanks else np.empty((*self.batch, 0))
 
     @property
     def fuel_ratio(self) -> FloatArray:
         """Propellant left in each tank over its capacity, (..., m)."""
-        return self._tanks.fuel_ratio if self._tanks else np.empty((*self._batch, 0))
+        return self._tanks.fuel_ratio if self._tanks else np.empty((*self.batch, 0))
 
     @property
     def tank_state(self) -> TankState | None:

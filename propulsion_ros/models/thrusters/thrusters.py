@@ -263,6 +263,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     """
 
     Params: ClassVar[type] = ThrustersParams
+    params: ThrustersParams
     facts: ClassVar[FamilyFacts] = FamilyFacts(
         tag='thruster', force=THRUST_AND_TORQUE, meets_each=True, joint_axis='axis'
     )
@@ -271,7 +272,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def __init__(self, params: ThrustersParams, batch: tuple[int, ...] = ()) -> None:
         n = len(params.names)
         super().__init__(params, FIELDS[params.command_interface])
-        self._params, self._shape = params, (*batch, n)
+        self._shape = (*batch, n)
         input_limit = np.abs(params.gain) * np.maximum(-params.min_command, params.max_command)
         self._dynamics = RotorDynamics(params, input_limit)
         self._curves = ThrustCurves(params)
@@ -350,8 +351,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
     def degraded(self) -> BoolArray:
         """Thrusters below an efficiency that they were configured with, (n,)."""
         return np.asarray(
-            (self._thrust_efficiency < self._params.thrust_efficiency)
-            | (self._propeller_efficiency < self._params.propeller_efficiency)
+            (self._thrust_efficiency < self.params.thrust_efficiency)
+            | (self._propeller_efficiency < self.params.propeller_efficiency)
         )
 
     @property
@@ -360,7 +361,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
         It is that at the largest thrust, and the same at any where the thrust is a power of speed.
         """
-        params, (lowest, highest) = self._params, self.thrust_limits
+        params, (lowest, highest) = self.params, self.thrust_limits
         largest = np.where(-lowest > highest, lowest, highest)
         speed = self._curves.speed(largest * self._per_thrust_efficiency, None)
         left = self._propeller_efficiency * self._per_propeller_efficiency
@@ -372,7 +373,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
     def step(self, command: Command, body: BodyState, dt: float, tick: int) -> Output:
         """Advance by ``dt`` [s]; see `Family.step`."""
-        params = self._params
+        params = self.params
         water = self._water(body)
         demand, saturated = self._demand(command, water[0])
         batteries = self._batteries
@@ -419,7 +420,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
                 start, goal, end = (part[rows] for part in way)
                 made[rows] = self._made((start, goal, end), speed[rows], advance, dt)
         thrust = np.minimum(
-            np.maximum(efficiency * made, self._params.min_thrust), self._params.max_thrust
+            np.maximum(efficiency * made, self.params.min_thrust), self.params.max_thrust
         )
         wrench = product(thrust, self._allocation)
         return Steps(wrench[:, 0], velocity=speed[:, 0], effort=thrust[:, 0])
@@ -443,7 +444,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
     @property
     def thrust_limits(self) -> tuple[FloatArray, FloatArray]:
         """Lowest and highest steady thrust of each thruster at rest in the water [N], (n,)."""
-        params = self._params
+        params = self.params
         inputs, n = [params.min_command, params.max_command], self._shape[-1]
         asked = [self._esc.demand(np.full(n, end)) for end in (0.0, 1.0)] if self._esc else []
         if asked and not self._by_thrust:
@@ -464,7 +465,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self, command: Command, advance: FloatArray | None
     ) -> tuple[FloatArray, BoolArray]:
         """Return the inputs of the dynamics and which commands were limited, (..., n)."""
-        params = self._params
+        params = self.params
         given: FloatArray | None = getattr(command, self.command_fields[0])
         wanted = self.safe_command
         if given is not None:
@@ -523,7 +524,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
         self, batteries: Batteries, demand: FloatArray, water: _Water, dt: float
     ) -> tuple[FloatArray, BoolArray]:
         """Return inputs of the dynamics that the batteries can feed, and which they limit."""
-        params = self._params
+        params = self.params
 
         def trial(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
             _, speed, thrust, loads = self._advance(self._limited(demand, ratio)[0], water, dt)
@@ -549,7 +550,7 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
     def _nominal_speeds(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and highest steady speeds at nominal voltage [rad/s], (n,) each."""
-        params = self._params
+        params = self.params
         ends = [params.gain * params.min_command, params.gain * params.max_command]
         lowest, highest = np.minimum(*ends), np.maximum(*ends)
         if self._by_thrust:
@@ -570,8 +571,8 @@ class Thrusters(PlacedActuators, PoweredFamily):
 
     def _steady_thrust(self, demand: FloatArray, advance: FloatArray | None) -> FloatArray:
         """Return the thrust that an input settles at with everything as configured."""
-        speed = self._params.propeller_efficiency * self._dynamics.steady_speed(demand)
-        return self._params.thrust_efficiency * self._curves.thrust(speed, advance)
+        speed = self.params.propeller_efficiency * self._dynamics.steady_speed(demand)
+        return self.params.thrust_efficiency * self._curves.thrust(speed, advance)
 
     def _water(self, body: BodyState) -> _Water:
         """Return the water as the thrusters meet it; see `_Water`."""

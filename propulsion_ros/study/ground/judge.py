@@ -29,6 +29,7 @@ from propulsion_ros.study.draws import generator
 from propulsion_ros.study.ground.case import DRAWN, SITUATIONS, SOURCES, Case, Drawn, draw
 from propulsion_ros.study.ground.sensors import FIX, IMU, ODOMETRY, PRESSURE, SITE
 from propulsion_ros.study.ground.situations import LAUNCH, PAD
+from propulsion_ros.study.kinds import Cases
 from propulsion_ros.study.study import Case as StudyCase
 from propulsion_ros.study.study import Study
 
@@ -79,27 +80,12 @@ class _Disk:
             replace_durably(self._path, encode(self._record))
 
 
-class _Bench(BenchHost):
-    """Passes on to the notes what `_TAKEN` has, and drops all other messages."""
-
-    def __init__(self, notes: Notes) -> None:
-        super().__init__()
-        self._notes = notes
-
-    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
-        take = _TAKEN.get(outlet.topic)
-        if take is not None:
-            take(self._notes, outlet, payload)
-
-    def log(self, level: str, line: str) -> None:
-        pass
-
-
-class Notes:
-    """Record of what a flight computer did, across restarts."""
+class Notes(BenchHost):
+    """Hosts a flight computer, and records what it does, across restarts."""
 
     def __init__(self) -> None:
-        self.now = 0.0
+        super().__init__()
+        self.time = 0.0
         self.phases: list[tuple[float, str]] = []
         self.events: list[tuple[float, str]] = []
         self.pulses: list[tuple[float, str]] = []
@@ -109,17 +95,27 @@ class Notes:
         self._on: set[str] = set()
 
     def restart(self) -> None:
-        """Clear the outputs that are on, as they go off without power."""
+        """Forget what a process knows; outputs that are on go off without power."""
         self._on = set()
+        self.counts.clear()
+
+    def publish(self, outlet: Outlet, stamp_ns: int, payload: Any) -> None:
+        """Note what `_TAKEN` has, and drop all else."""
+        take = _TAKEN.get(outlet.topic)
+        if take is not None:
+            take(self, outlet, payload)
+
+    def log(self, level: str, line: str) -> None:
+        """Drop a line."""
 
     def phase(self, outlet: Outlet, payload: Any) -> None:
         """Note a change of the phase."""
         if not self.phases or self.phases[-1][1] != payload:
-            self.phases.append((self.now, payload))
+            self.phases.append((self.time, payload))
 
     def event(self, outlet: Outlet, payload: Any) -> None:
         """Note the events that fired."""
-        self.events += [(self.now, status.name) for status in payload]
+        self.events += [(self.time, status.name) for status in payload]
 
     def flags(self, outlet: Outlet, payload: Any) -> None:
         """Note the source that decided the apogee."""
@@ -140,7 +136,7 @@ class Notes:
                 self._on.discard(name)
             elif name not in self._on:
                 self._on.add(name)
-                to.append((self.now, name))
+                to.append((self.time, name))
 
     def first(self, event: str) -> float:
         """Return when an event fired first [s], NaN if it did not."""
@@ -236,8 +232,8 @@ class _Computer:
 
     def start(self, now: float) -> None:
         """Start the process at a time [s]; the clock since boot is not reset."""
-        self.host = host = _Bench(self._notes)
-        self._notes.restart()
+        host = self._notes
+        host.restart()
         host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
         host.steady = round((now + 5.0) * 1e9)
 
@@ -256,21 +252,20 @@ class _Computer:
         """End the process at once, with its newest record on the disk."""
         if self._disk is not None:
             self._disk.write()
-        self.host.is_active = False
+        self._notes.is_active = False
 
     def pass_to(self, now: float) -> None:
         """Let both clocks run until a time [s]."""
-        host = self.host
-        self._notes.now = now
+        host = self._notes
+        host.time = now
         host.now = round((_EPOCH + now + self._offset(now)) * 1e9)
         host.wait(now + 5.0 - host.steady * 1e-9)
 
     def call(self, name: str) -> bool:
         """Call a service, and return whether it succeeded."""
-        (request,) = [each for each in self.host.loop.requests if each.topic == f'~/{name}']
-        success, text = request.serve(True)
+        success, text = self._notes.request(name)
         if not success:
-            self._notes.refusals.append(f'{self._notes.now:.1f} {text}')
+            self._notes.refusals.append(f'{self._notes.time:.1f} {text}')
         return bool(success)
 
 
@@ -279,11 +274,11 @@ def fly(case: Case) -> tuple[Drawn, Notes]:
     drawn, notes = draw(case), Notes()
     with tempfile.TemporaryDirectory(prefix='ground_') as folder:
         computer = _Computer(case, drawn, notes, Path(folder))
-        _run(computer, drawn, case)
+        _run(computer, drawn, case, notes)
     return drawn, notes
 
 
-def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
+def _run(computer: _Computer, drawn: Drawn, case: Case, notes: Notes) -> None:
     scene = drawn.scene
     agenda: list[tuple[float, str]] = [(LAUNCH, 'launch'), *scene.requests]
     for at, away in drawn.restarts:
@@ -321,7 +316,7 @@ def _run(computer: _Computer, drawn: Drawn, case: Case) -> None:
         follow(arrival)
         pass_to(arrival)
         if on:
-            computer.host.deliver(topic, sample)
+            notes.deliver(topic, sample)
     follow(scene.motion.end)
     pass_to(scene.motion.end)
 
@@ -418,19 +413,16 @@ def _once_on(drawn: Drawn, due: float) -> float:
 _PREFIX = 'ground.'
 _OWN = ('situation', 'source', 'seed', 'faults', 'restarts', 'stages', 'clock')
 """Variables besides those that fix a drawn number."""
-_UNITS = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
 
 
-class GroundCases:
+class GroundCases(Cases):
     """Flies a drawn situation with the flight computer for each case.
 
     If they do not vary, situation and source are drawn evenly and there are no faults or restarts.
     """
 
-    warnings = ()
-    """Warnings of the last case: always none, as its columns have all errors."""
-
     def __init__(self, study: Study, folder: Path) -> None:
+        self.units = {'drogue': 's', 'delay': 's', 'main_height': 'm', 'hours': 'h'}
         known = {f'{_PREFIX}{name}' for name in (*_OWN, *DRAWN)}
         for variable in study.vary:
             if variable.name not in known or variable.mode != 'value':
@@ -455,10 +447,6 @@ class GroundCases:
             'altitude_source': flown.source.split()[0],
             'flight.max_ascent_time': float(draw(flown).scene.timer),
         }})
-
-    def unit(self, name: str) -> str:
-        """Return the unit of a column, '' if it has none."""
-        return _UNITS.get(name, '')
 
     def _case(self, case: StudyCase) -> Case:
         values = {name.removeprefix(_PREFIX): value for name, value in case.values.items()}

@@ -68,10 +68,6 @@ class Motion:
             )),
         )
 
-    def with_port(self, error: FloatArray) -> Motion:
-        """Return the motion with a further error of the ports, (n,) [m]."""
-        return replace(self, port=self.port + error)
-
     def with_force(self, force: FloatArray) -> Motion:
         """Return the motion with a further specific force, (n, 3) [m/s^2]."""
         return replace(self, force=self.force + force)

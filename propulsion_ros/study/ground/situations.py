@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY as G
+from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.study.draws import LOG, Range, Rng
 from propulsion_ros.study.ground.motion import (
     STEP,
@@ -64,6 +65,15 @@ class Scene:
     def last_launch(self) -> float:  # noqa: D102
         return PAD - 1.0 if math.isfinite(self.apogee) else self.begin + 20.0
 
+    def with_port(self, error: FloatArray) -> Scene:
+        """Return the scene with a further error of the ports, (n,) [m]."""
+        return replace(self, motion=replace(self.motion, port=self.motion.port + error))
+
+    def with_force(self, force: FloatArray) -> Scene:
+        """Return the scene with a further specific force once it is armed, (n, 3) [m/s^2]."""
+        armed = self.motion.time[:, None] >= PAD
+        return replace(self, motion=self.motion.with_force(np.where(armed, force, 0.0)))
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -94,16 +104,14 @@ def _ground(motion: Motion) -> Scene:
 
 
 def _still(rng: Rng, drawn: Drawn) -> Scene:
-    return _ground(rest(drawn['length'], drawn['tilt']))
+    return _ground(rest(drawn['length'], drawn.get('tilt', 0.0)))
 
 
 def _wind(rng: Rng, drawn: Drawn) -> Scene:
     scene = _still(rng, {**drawn, 'tilt': 0.05})
     time = scene.motion.time
     error = gusts(rng, time, drawn['wind'], drawn['intensity'], drawn['cp'])
-    shaken = rattle(rng, time, drawn['rattle'], 0.3)
-    shaken[time < PAD] = 0.0
-    return replace(scene, motion=scene.motion.with_port(error).with_force(shaken))
+    return scene.with_port(error).with_force(rattle(rng, time, drawn['rattle'], 0.3))
 
 
 def _wind_of(rng: Rng, drawn: Drawn) -> Scene:
@@ -115,20 +123,20 @@ def _wind_of(rng: Rng, drawn: Drawn) -> Scene:
 
 def _heating(rng: Rng, drawn: Drawn) -> Scene:
     """Return a box in the sun, where offsets of barometer and accelerometer grow slowly."""
-    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    scene = _still(rng, drawn)
     grown = 1.0 - np.exp(-np.maximum(scene.motion.time - PAD, 0.0) / drawn['constant'])
     force = np.outer(grown * drawn['force'], [0.3, 0.3, 0.9])
-    return replace(scene, motion=scene.motion.with_port(drawn['error'] * grown).with_force(force))
+    return scene.with_port(drawn['error'] * grown).with_force(force)
 
 
 def _weather(rng: Rng, drawn: Drawn) -> Scene:
     """Return a steady change of the pressure, and a front that passes within minutes."""
-    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    scene = _still(rng, drawn)
     time, metres = scene.motion.time, 8.3
     middle = rng.uniform(PAD, scene.motion.end)
     front = np.tanh((time - middle) / drawn['front_time'])
     error = metres * (drawn['tendency'] / 3600.0 * time + 0.5 * drawn['front'] * front)
-    return replace(scene, motion=scene.motion.with_port(error - error[0]))
+    return scene.with_port(error - error[0])
 
 
 def _trip(rng: Rng, drawn: Drawn, size: float) -> Scene:
@@ -152,9 +160,7 @@ def _by_hand(rng: Rng, drawn: Drawn) -> Scene:
     time = scene.motion.time
     # Footsteps, about 1.8 a second.
     wave = np.maximum(np.sin(math.tau * rng.uniform(1.5, 2.2) * time), -0.6)
-    steps = np.outer(drawn['step'] * wave, [0.2, 0.3, 1.0])
-    steps[time < PAD] = 0.0
-    return replace(scene, motion=scene.motion.with_force(steps))
+    return scene.with_force(np.outer(drawn['step'] * wave, [0.2, 0.3, 1.0]))
 
 
 def _car(rng: Rng, drawn: Drawn) -> Scene:
@@ -162,7 +168,7 @@ def _car(rng: Rng, drawn: Drawn) -> Scene:
     # Windows and ventilation: the pressure in a car follows its speed.
     time = scene.motion.time
     cabin = gusts(rng, time, 8.0, 0.3, drawn['cp'])
-    return replace(scene, motion=scene.motion.with_port(np.where(time < PAD, 0.0, cabin)))
+    return scene.with_port(np.where(time < PAD, 0.0, cabin))
 
 
 def _lift(rng: Rng, drawn: Drawn) -> Scene:
@@ -180,9 +186,7 @@ def _drone(rng: Rng, drawn: Drawn) -> Scene:
     scene = _lift(rng, {**drawn, 'rides': 1, 'acceleration': 2.0})
     time = scene.motion.time
     swing = np.outer(np.sin(math.tau * 0.4 * time), [1.0, 0.7, 0.0])
-    shaken = rattle(rng, time, 2.0) + swing
-    shaken[time < PAD] = 0.0
-    return replace(scene, motion=scene.motion.with_force(shaken))
+    return scene.with_force(rattle(rng, time, 2.0) + swing)
 
 
 def _ship(rng: Rng, drawn: Drawn) -> Scene:
@@ -196,7 +200,7 @@ def _ship(rng: Rng, drawn: Drawn) -> Scene:
 
 def _bumps(rng: Rng, drawn: Drawn) -> Scene:
     """Return blows of some g in any direction, after each of which it stands again."""
-    scene = _still(rng, {**drawn, 'tilt': 0.0})
+    scene = _still(rng, drawn)
     force = np.zeros_like(scene.motion.force)
     for _ in range(int(drawn['count'])):
         at = scene.motion.at(rng.uniform(PAD, scene.end))
@@ -205,7 +209,7 @@ def _bumps(rng: Rng, drawn: Drawn) -> Scene:
         force[at:at + rows] += drawn['size'] * way / np.linalg.norm(way)
         # The vehicle is stopped again after each push.
         force[at + rows:at + 3 * rows] -= 0.5 * drawn['size'] * way / np.linalg.norm(way)
-    return replace(scene, motion=scene.motion.with_force(force))
+    return scene.with_force(force)
 
 
 def _topples(rng: Rng, drawn: Drawn) -> Scene:
@@ -220,15 +224,13 @@ def _topples(rng: Rng, drawn: Drawn) -> Scene:
 
 
 def _shaken(rng: Rng, drawn: Drawn) -> Scene:
-    scene = _still(rng, {**drawn, 'tilt': 0.0})
-    shaken = rattle(rng, scene.motion.time, drawn['rattle'], drawn['share'])
-    shaken[scene.motion.time < PAD] = 0.0
-    return replace(scene, motion=scene.motion.with_force(shaken))
+    scene = _still(rng, drawn)
+    return scene.with_force(rattle(rng, scene.motion.time, drawn['rattle'], drawn['share']))
 
 
 def _swung(rng: Rng, drawn: Drawn) -> Scene:
     """Return a test of stability, in which the rocket is swung in a circle on a rope."""
-    scene = _still(rng, {'length': drawn['turning'] + 30.0, 'tilt': 0.0})
+    scene = _ground(rest(drawn['turning'] + 30.0))
     motion = scene.motion
     time = motion.time
     share = np.clip(0.5 * np.minimum(time - PAD, PAD + drawn['turning'] - time), 0.0, 1.0)
@@ -249,19 +251,20 @@ def _swung(rng: Rng, drawn: Drawn) -> Scene:
 
 def _kicked(rng: Rng, drawn: Drawn) -> Scene:
     """Return an accelerometer with a large reading for a while, beside a constant barometer."""
-    scene = _still(rng, {'length': 60.0, 'tilt': 0.0})
+    scene = _ground(rest(60.0))
     force = np.zeros_like(scene.motion.force)
     at = scene.motion.at(PAD + rng.uniform(1.0, 4.0))
     force[at:at + round(drawn['blow'] * 100.0), 2] = drawn['size'] * G
-    return replace(scene, motion=scene.motion.with_force(force))
+    return scene.with_force(force)
 
 
 def _syringe(rng: Rng, drawn: Drawn) -> Scene:
     """Return a test with a syringe on the ports: pulled, held, and released."""
-    scene = _still(rng, {'length': 90.0, 'tilt': 0.0})
+    scene = _ground(rest(90.0))
     ends = PAD + 2.0 + np.cumsum([0.0, drawn['pull'], drawn['hold'], drawn['push']])
-    error = np.interp(scene.motion.time, ends, [0.0, drawn['size'], drawn['size'], 0.0])
-    return replace(scene, motion=scene.motion.with_port(error))
+    return scene.with_port(
+        np.interp(scene.motion.time, ends, [0.0, drawn['size'], drawn['size'], 0.0])
+    )
 
 
 def _raised(rng: Rng, drawn: Drawn) -> Scene:
@@ -289,7 +292,7 @@ def rocket_of(drawn: Drawn, **changes: Any) -> Rocket:
     ), **changes)
 
 
-def flown(flight: Flight, after: Motion | None = None, **changes: Any) -> Scene:
+def flown(flight: Flight, after: Motion | None = None) -> Scene:
     """Return the scene of a flight from the pad: rest, ignition, flight, rest.
 
     Its timer is set as a team would: the time to apogee of a simulation, and some seconds.
@@ -298,14 +301,14 @@ def flown(flight: Flight, after: Motion | None = None, **changes: Any) -> Scene:
     begin, touchdown = PAD + 0.01, motion.end
     motion = motion.then(rest(15.0) if after is None else after)
     apogee = begin + flight.apogee
-    return replace(Scene(
+    return Scene(
         motion, begin, apogee + 0.5 * (touchdown - apogee), round(1.2 * flight.apogee + 3.0),
         ((PAD - 0.3, 'ignition'),), apogee, touchdown,
-    ), **changes)
+    )
 
 
-def _landed(rng: Rng, drawn: Drawn, after: Motion, **changes: Any) -> Scene:
-    flight = fly(rocket_of(drawn, **changes), rng)
+def _landed(flight: Flight, after: Motion) -> Scene:
+    """Return the scene of a flight whose faults and restarts come after it."""
     scene = flown(flight, after)
     return replace(scene, begin=scene.touchdown + 1.0, end=scene.motion.end - 1.0)
 
@@ -332,12 +335,10 @@ def _hill(rng: Rng, drawn: Drawn) -> Scene:
     after = rest(drawn['rest'], 1.4).then(
         carried([(3.0, speed), (way, speed), (2.0, 0.0), (20.0, 0.0)], [(0.0, 1.4)])
     )
-    flight = fly(Rocket(
+    return _landed(fly(Rocket(
         ((0.0, drawn['burn'], drawn['push']),), 1e-4, drogue=drawn['delay'], main_height=-math.inf,
         ground=450.0 + drawn['above'],
-    ), rng)
-    scene = flown(flight, after)
-    return replace(scene, begin=scene.touchdown + 1.0, end=scene.motion.end - 1.0)
+    ), rng), after)
 
 
 def _tree(rng: Rng, drawn: Drawn) -> Scene:
@@ -345,17 +346,17 @@ def _tree(rng: Rng, drawn: Drawn) -> Scene:
     fall = math.sqrt(2.0 * drawn['tree'] / G)
     hangs = carried([(drawn['rest'], 0.0)], [(0.0, 0.3), (drawn['rest'], 0.1)])
     drop = carried([(fall, -G * fall), (0.05, 0.0), (40.0, 0.0)], [(0.0, 0.1), (fall, 1.5)])
-    return _landed(rng, drawn, hangs.then(drop), ground=drawn['tree'])
+    return _landed(fly(rocket_of(drawn, ground=drawn['tree']), rng), hangs.then(drop))
 
 
 def _home(rng: Rng, drawn: Drawn) -> Scene:
     trip = _by_hand if drawn['speed'] < 2.0 else _car
     ride = trip(rng, {**drawn, 'cp': 0.3, 'step': 2.0}).motion
-    return _landed(rng, drawn, ride)
+    return _landed(fly(rocket_of(drawn), rng), ride)
 
 
 def _rest_after(rng: Rng, drawn: Drawn) -> Scene:
-    return _landed(rng, drawn, rest(120.0, 1.4))
+    return _landed(fly(rocket_of(drawn), rng), rest(120.0, 1.4))
 
 
 def situation(

@@ -66,12 +66,12 @@ def test_forces_links_and_state_agree(make, factors):
 @pytest.mark.parametrize('make', [*LINEAR, propulsion_modules])
 def test_fault_outlasts_a_reset_and_leaves_no_trace_when_it_is_mended(make):
     family, whole = built(make), built(make)
-    family.retune(built(make, efficiency=0.5)._params)
+    family.retune(built(make, efficiency=0.5).params)
     family.reset()
     degraded, expected = flown(family, make), flown(whole, make)
     assert family.degraded.all()
     assert 0.0 < np.linalg.norm(degraded.forces) < np.linalg.norm(expected.forces)
-    family.retune(built(make)._params)
+    family.retune(built(make).params)
     # The modules hear of it with the next step of their control.
     after, expected = (flown(each, make, first=5) for each in (family, whole))
     assert not family.degraded.any()

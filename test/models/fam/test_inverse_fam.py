@@ -40,7 +40,7 @@ def command_of(output) -> Command:
 
 def estimate_counts(inverse, count, motor_count):
     """Return what servo counts (..., n) and motor counts (..., m), 0 to 255, apply."""
-    angle = angle_from_count(count, inverse._params)
+    angle = angle_from_count(count, inverse.params)
     return inverse.estimate(angle, inverse.speed(speed_from_count(motor_count)))
 
 

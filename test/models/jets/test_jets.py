@@ -155,7 +155,7 @@ def test_stuck_valves_and_weak_jets():
     assert output.position[:3].tolist() == [1.0, 0.0, 1.0]
     # The weak one burns as much as the one that is stuck open.
     burnt = 0.04 / (70.0 * STANDARD_GRAVITY)
-    np.testing.assert_allclose(1.0 - model._supply.propellant, burnt, rtol=1e-9)
+    np.testing.assert_allclose(1.0 - model.propellant, burnt, rtol=1e-9)
 
 
 def test_the_state_has_valves_thrusts_and_tanks():

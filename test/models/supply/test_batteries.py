@@ -84,7 +84,7 @@ def test_the_energy_is_that_of_the_charge(interface):
     ):
         # Without points of the curve in between the balance is exact.
         model.retune(type(model).Params(**{
-            **vars(model._params), 'batteries': battery(starting_charge=0.85)
+            **vars(model.params), 'batteries': battery(starting_charge=0.85)
         }))
         model.reset()
         command, energy = Command(**{field: [value] * len(model.command_names)}), 0.0

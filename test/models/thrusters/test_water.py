@@ -141,8 +141,8 @@ def test_links_add_up_in_a_mixed_group():
         output = model.step(Command(velocity=np.full(3, speed)), moving(tick), 0.02, tick)
         assert output.flags['saturated'].any()
         links = model.link_wrenches(output)
-        turned = np.einsum('nij,nkj->nki', model._params.rotation, links.reshape(3, 2, 3))
-        total = move_wrench(turned.reshape(3, 6), model._params.position).sum(axis=0)
+        turned = np.einsum('nij,nkj->nki', model.params.rotation, links.reshape(3, 2, 3))
+        total = move_wrench(turned.reshape(3, 6), model.params.position).sum(axis=0)
         np.testing.assert_allclose(total, output.wrench, rtol=1e-12, atol=1e-12)
 
 
