@@ -155,7 +155,7 @@ def make_vehicle(parameters: Parameters, host: Host) -> Loop:
     from propulsion_ros.loops.vehicle_loop import VehicleLoop
     from propulsion_ros.loops.vehicle_params import VehicleParams
 
-    params = build(VehicleParams, parameters.declare_rest(parameters_of(VehicleParams)))
+    params = build(VehicleParams, parameters.declare(parameters_of(VehicleParams)))
     return VehicleLoop(params, host, with_tf=parameters.has_type(Kind.TF))
 
 
@@ -163,7 +163,7 @@ def make_visualizer(parameters: Parameters, host: Host) -> Loop:
     """Return the visualizer of a description and its files; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.visualizer_loop import VisualizerLoop, VisualizerParams
 
-    params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
+    params = build(VisualizerParams, parameters.declare(parameters_of(VisualizerParams)))
     if not params.robot_description:
         raise ConfigError('robot_description', 'is required: it places the actuators')
     specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)

@@ -302,7 +302,7 @@ class HostNode(PropulsionNode):
         self.has_ended = True
         self.trigger_deactivate()
 
-    # The parameters of the loop, beside `declare_some` and `declare_rest`.
+    # The parameters of the loop, beside `declare`.
 
     @property
     def node_name(self) -> str:

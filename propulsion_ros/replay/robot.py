@@ -14,7 +14,7 @@ from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, with_current
 from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph, vehicle_graph
-from propulsion_ros.loops.ports import GivenParameters
+from propulsion_ros.loops.ports import NONE, GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError, naming
@@ -241,13 +241,12 @@ class _Parameters(GivenParameters):
         super().__init__(node_name, given, node_namespace)
         self._inputs = inputs
 
-    def declare_rest(
-        self,
-        parameters: Iterable[Parameter],
-        defaults: Mapping[str, Any] | None = None,
+    def declare(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] = NONE,
+        more: bool = False,
     ) -> dict[str, Any]:
-        """Return the values of the last parameters; see `Parameters`."""
-        values = super().declare_rest(parameters, defaults)
+        """Return the values of parameters; see `Parameters`."""
+        values = super().declare(parameters, defaults, more)
         if values.get('wait_for'):
             absent = self._inputs.absent
             values['wait_for'] = [each for each in values['wait_for'] if each not in absent]

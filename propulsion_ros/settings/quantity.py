@@ -100,18 +100,10 @@ def quantity(
     *,
     doc: str,
     kind: type = float,
-    lo: float = -np.inf,
-    hi: float = np.inf,
-    above: float = -np.inf,
-    shape: tuple[str | int, ...] = (),
-    choices: tuple[str, ...] = (),
-    geometry: str = '',
-    live: bool = False,
-    usual: tuple[float, ...] = (),
-    file: str = '',
+    **meaning: Any,
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual, file)
+    spec = Quantity(kind, unit, doc, **meaning)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 
