@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, InertiaStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import FluidPressure, Imu, JointState
@@ -47,9 +47,9 @@ def doubles(values: Any) -> array[float]:
     return out
 
 
-def set_wrench(message: Wrench, wrench: FloatArray) -> None:
+def set_wrench(message: WrenchStamped, wrench: FloatArray) -> None:
     """Write a wrench (6,), force first, into a message."""
-    force, torque = message.force, message.torque
+    force, torque = message.wrench.force, message.wrench.torque
     force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
@@ -59,13 +59,14 @@ def inertia_numbers(mass: float, com: FloatArray, tensor: FloatArray) -> list[fl
     return [float(mass), *com.tolist(), ixx, ixy, ixz, iyy, iyz, izz]
 
 
-def set_inertia(inertia: Inertia, values: Sequence[float]) -> None:
+def set_inertia(message: InertiaStamped, values: FloatArray) -> None:
     """Write `INERTIA_NUMBERS` into a message; see `inertia_numbers`."""
+    inertia = message.inertia
     com = inertia.com
     (
         inertia.m, com.x, com.y, com.z, inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy,
         inertia.iyz, inertia.izz,
-    ) = values
+    ) = values.tolist()
 
 
 def set_odometry(message: Odometry, values: FloatArray) -> None:
@@ -76,6 +77,19 @@ def set_odometry(message: Odometry, values: FloatArray) -> None:
     message.pose.covariance = values[7:43]
     linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values[43:49].tolist()
     message.twist.covariance = values[49:]
+
+
+def _set_imu(message: Imu, rate: FloatArray, force: FloatArray) -> None:
+    # -1 means that there is no orientation.
+    message.orientation_covariance[0] = -1.0
+    for vector, values in (
+        (message.angular_velocity, rate), (message.linear_acceleration, force),
+    ):
+        vector.x, vector.y, vector.z = values.tolist()
+
+
+def _set_pressure(message: FluidPressure, values: FloatArray) -> None:
+    message.fluid_pressure, message.variance = values.tolist()
 
 
 def _marks(count: int) -> FloatArray:
@@ -180,47 +194,31 @@ def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...
     return Slots(message, [marked[i] for i in given], behind)
 
 
-def wrench_slots(frame: str) -> Slots:
-    """Return the slots of wrenches in one frame."""
-    message, marked = WrenchStamped(), _marks(6)
-    message.header.frame_id = frame
-    set_wrench(message.wrench, marked)
-    return Slots(message, [marked])
+class Form(NamedTuple):
+    """Messages of one kind that differ in their stamp and some numbers."""
+
+    kind: type[Any]
+    counts: tuple[int, ...]
+    """Class of the messages, and number of values in each array of numbers."""
+    write: Callable[..., None]
+    """``write(message, *numbers)`` puts each array into fields that follow one another."""
+    behind: int = 0
+    """As of `Slots`."""
+
+    def slots(self, frame: str, child_frame: str = '') -> Slots:
+        """Return the slots of messages in one frame."""
+        message, ends = self.kind(), np.cumsum(self.counts)
+        message.header.frame_id = frame
+        if child_frame:
+            message.child_frame_id = child_frame
+        marked = np.split(_marks(ends[-1]), ends[:-1])
+        self.write(message, *marked)
+        return Slots(message, marked, self.behind)
 
 
-def inertia_slots(frame: str) -> Slots:
-    """Return the slots of inertias in one frame."""
-    message, marked = InertiaStamped(), _marks(INERTIA_NUMBERS)
-    message.header.frame_id = frame
-    set_inertia(message.inertia, marked.tolist())
-    return Slots(message, [marked])
-
-
-def imu_slots(frame: str) -> Slots:
-    """Return the slots of rate and specific force of an IMU without an orientation."""
-    message, marked = Imu(), np.split(_marks(6), 2)
-    message.header.frame_id = frame
-    # -1 means that there is no orientation.
-    message.orientation_covariance[0] = -1.0
-    for vector, values in zip(
-        (message.angular_velocity, message.linear_acceleration), marked, strict=True
-    ):
-        vector.x, vector.y, vector.z = values.tolist()
-    return Slots(message, marked, message.linear_acceleration_covariance.nbytes)
-
-
-def pressure_slots(frame: str) -> Slots:
-    """Return the slots of pressure and variance."""
-    marked = _marks(2)
-    pressure, variance = marked.tolist()
-    message = FluidPressure(fluid_pressure=pressure, variance=variance)
-    message.header.frame_id = frame
-    return Slots(message, [marked])
-
-
-def odometry_slots(frame: str, child_frame: str) -> Slots:
-    """Return the slots of odometry of one frame in another."""
-    message, marked = Odometry(child_frame_id=child_frame), _marks(ODOMETRY_NUMBERS)
-    message.header.frame_id = frame
-    set_odometry(message, marked)
-    return Slots(message, [marked])
+WRENCH = Form(WrenchStamped, (6,), set_wrench)
+INERTIA = Form(InertiaStamped, (INERTIA_NUMBERS,), set_inertia)
+ODOMETRY = Form(Odometry, (ODOMETRY_NUMBERS,), set_odometry)
+PRESSURE = Form(FluidPressure, (2,), _set_pressure)
+IMU = Form(Imu, (3, 3), _set_imu, Imu().linear_acceleration_covariance.nbytes)
+"""Rate and specific force of one without an orientation."""

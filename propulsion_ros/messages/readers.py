@@ -9,20 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from propulsion_ros.messages.fields import (
+    INERTIA,
+    ODOMETRY,
+    WRENCH,
+    Form,
     Slots,
-    inertia_slots,
     joint_state_slots,
-    odometry_slots,
-    set_inertia,
-    set_odometry,
-    set_wrench,
-    wrench_slots,
 )
 from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.errors import CommandError
@@ -33,10 +29,8 @@ _LARGEST = 65_536  # size of the largest message that is kept, to bound memory [
 _Found = tuple[Slots, Callable[[Any, Sequence[bytes]], None]]
 """Slots of messages like one, and a function that writes their numbers into a message."""
 # Publishers fill slots of their own, readers share them.
-_inertia_slots, _joint_slots, _odometry_slots, _wrench_slots = (
-    functools.lru_cache(maxsize=16)(slots_of)
-    for slots_of in (inertia_slots, joint_state_slots, odometry_slots, wrench_slots)
-)
+_joint_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
+_form_slots = functools.lru_cache(maxsize=48)(Form.slots)
 
 
 def _of_joints(message: JointState) -> _Found | None:
@@ -52,27 +46,14 @@ def _of_joints(message: JointState) -> _Found | None:
     ) if fields else None
 
 
-def _of_wrench(message: WrenchStamped) -> _Found:
-    return _wrench_slots(message.header.frame_id), lambda kept, numbers: set_wrench(
-        kept.wrench, np.frombuffer(numbers[0])
-    )
-
-
-def _of_inertia(message: InertiaStamped) -> _Found:
-    return _inertia_slots(message.header.frame_id), lambda kept, numbers: set_inertia(
-        kept.inertia, np.frombuffer(numbers[0]).tolist()
-    )
-
-
-def _of_odometry(message: Odometry) -> _Found:
-    return _odometry_slots(
-        message.header.frame_id, message.child_frame_id
-    ), lambda kept, numbers: set_odometry(kept, np.frombuffer(numbers[0]))
+def _of_form(form: Form, message: Any) -> _Found:
+    slots = _form_slots(form, message.header.frame_id, getattr(message, 'child_frame_id', ''))
+    return slots, lambda kept, numbers: form.write(kept, np.frombuffer(numbers[0]))
 
 
 KINDS: Mapping[type[Any], Callable[[Any], _Found | None]] = {
-    InertiaStamped: _of_inertia, JointState: _of_joints, Odometry: _of_odometry,
-    WrenchStamped: _of_wrench,
+    JointState: _of_joints,
+    **{form.kind: functools.partial(_of_form, form) for form in (INERTIA, ODOMETRY, WRENCH)},
 }
 """Functions from a message of each kind to its slots; these return None without numbers."""
 

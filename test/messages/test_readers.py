@@ -46,7 +46,7 @@ def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_f
 
 def inertia(stamp_ns, values, frame='base_link'):
     message = stamped(InertiaStamped, stamp_ns, frame)
-    set_inertia(message.inertia, [float(value) for value in values])
+    set_inertia(message, np.array(values, dtype=float))
     return message
 
 
