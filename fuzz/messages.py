@@ -19,7 +19,7 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
-from propulsion_ros.messages.readers import SHORTEST, MessageReader
+from propulsion_ros.messages.fields import SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes numbers into messages, and into bytes in which only stamp and numbers change.
+"""Messages, and their bytes, in which only stamp and numbers change: written and read.
 
 rclpy takes and gives bytes as well as messages. Conversion between them is the largest part of the
 cost of a small message, most of it for names that are the same each time.
 """
 from __future__ import annotations
 
+import functools
 import struct
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
 from propulsion_ros.models.common.family import FIELDS
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000  # [ns]
@@ -222,3 +225,88 @@ ODOMETRY = Form(Odometry, (ODOMETRY_NUMBERS,), set_odometry)
 PRESSURE = Form(FluidPressure, (2,), _set_pressure)
 IMU = Form(Imu, (3, 3), _set_imu, Imu().linear_acceleration_covariance.nbytes)
 """Rate and specific force of one without an orientation."""
+
+
+SHORTEST = 12
+"""Size of the shortest stamped message, its encoding and its stamp [bytes]."""
+_LARGEST = 65_536  # size of the largest message that is kept, to bound memory [bytes]
+_Found = tuple[Slots, Callable[[Any, Sequence[bytes]], None]]
+"""Slots of messages like one, and a function that writes their numbers into a message."""
+# Publishers fill slots of their own, readers share them.
+_joint_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
+_form_slots = functools.lru_cache(maxsize=48)(Form.slots)
+
+
+def _of_joints(message: JointState) -> _Found | None:
+    counts = tuple(len(getattr(message, field)) for field in FIELDS)
+    fields = [field for field, count in zip(FIELDS, counts, strict=True) if count]
+
+    def write(kept: Any, numbers: Sequence[bytes]) -> None:
+        for field, values in zip(fields, numbers, strict=True):
+            setattr(kept, field, array('d', values))
+
+    return (
+        _joint_slots(message.header.frame_id, tuple(message.name), counts), write
+    ) if fields else None
+
+
+def _of_form(form: Form, message: Any) -> _Found:
+    slots = _form_slots(form, message.header.frame_id, getattr(message, 'child_frame_id', ''))
+    return slots, lambda kept, numbers: form.write(kept, np.frombuffer(numbers[0]))
+
+
+KINDS: Mapping[type[Any], Callable[[Any], _Found | None]] = {
+    JointState: _of_joints,
+    **{form.kind: functools.partial(_of_form, form) for form in (INERTIA, ODOMETRY, WRENCH)},
+}
+"""Functions from a message of each kind to its slots; these return None without numbers."""
+
+
+def plain(message: Any) -> Any:
+    """Return a message as a plain object with the same fields, nested messages too."""
+    if not hasattr(message, 'get_fields_and_field_types'):
+        return message
+    return SimpleNamespace(**{
+        field: plain(getattr(message, field)) for field in message.get_fields_and_field_types()
+    })
+
+
+class MessageReader:
+    """Deserialises stamped messages of one of `KINDS`.
+
+    If only stamp and numbers differ from the message before, they are written into a plain object
+    with the fields of that message, which is returned again: the caller must copy what it keeps.
+    A plain object is faster, as each field of a message of rclpy is a property.
+    """
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind, self._message = kind, None
+        self._found: _Found | None = None
+
+    def read(self, data: bytes) -> Any:
+        """Return a message; raise `CommandError` if the bytes are no such message."""
+        if self._found is None or not self._found[0].fit(data):
+            return self._read_anew(data)
+        message: Any = self._message
+        slots, write = self._found
+        stamp = message.header.stamp
+        stamp.sec, stamp.nanosec = slots.stamp(data)
+        write(message, [data[part] for part in slots.parts])
+        return message
+
+    def _read_anew(self, data: bytes) -> Any:
+        """Deserialise a message, and keep its slots for the next one."""
+        self._found = None
+        wrong = f'these {len(data)} bytes are no {self._kind.__name__}'
+        # Fast CDR would read beyond the end of shorter data, and might crash.
+        if len(data) < SHORTEST:
+            raise CommandError(wrong)
+        try:
+            message = deserialize_message(data, self._kind)
+        except RuntimeError as error:
+            raise CommandError(wrong) from error
+        found = KINDS[self._kind](message) if len(data) <= _LARGEST else None
+        if found is None or not found[0].try_on(data):
+            return message
+        self._found, self._message = found, plain(message)
+        return self._message

@@ -23,8 +23,8 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
+from propulsion_ros.messages.fields import KINDS, MessageReader
 from propulsion_ros.messages.rclpy_private import overrides_of
-from propulsion_ros.messages.readers import KINDS, MessageReader
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.parameters import LiveParameters
 from propulsion_ros.nodes.spin import run

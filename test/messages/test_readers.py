@@ -17,12 +17,14 @@ from sensor_msgs.msg import JointState
 from benchmarks.wire import Wire
 from propulsion_ros.messages.fields import (
     INERTIA_NUMBERS,
+    KINDS,
     ODOMETRY_NUMBERS,
+    MessageReader,
     doubles,
+    plain,
     set_inertia,
     set_odometry,
 )
-from propulsion_ros.messages.readers import KINDS, MessageReader, plain
 from propulsion_ros.settings.errors import CommandError
 from ros_graph import stamped, wrench_message
 
