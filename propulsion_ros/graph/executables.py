@@ -56,7 +56,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
             raise ConfigError(
                 'adapters', f'{name}: {package} is not installed; {how_to_get(package)}'
             )
-    _follow(parameters, setting, loop, LoopParams, lambda changed, _: loop.core.check(changed))
+    _follow(parameters, setting, loop, LoopParams)
     return loop
 
 
@@ -71,7 +71,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
         inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs,
         replay=own.replay,
     )
-    _follow(parameters, setting, loop, EstimateParams, lambda *configurations: None)
+    _follow(parameters, setting, loop, EstimateParams)
     return loop
 
 
@@ -83,20 +83,17 @@ def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
         family, allocator, setting.frame, host,
         params=setting.build(LoopParams), lossless=own.reliable_inputs,
     )
-    parameters.follow_live(
-        (LoopParams, setting.family_type.Params), setting.values,
-        lambda changed, _: loop.check(changed), loop.retune,
-    )
+    parameters.follow_live((LoopParams, setting.family_type.Params), setting.values, loop)
     return loop
 
 
 def _follow(
     parameters: Parameters, setting: Setting, loop: ActuatorPorts | EstimatePorts,
-    params: type[Any], check: Callable[..., None],
+    params: type[Any],
 ) -> None:
     """Let a loop follow changes of live parameters, of now and of a recording."""
     classes = params, setting.family_type.Params
-    parameters.follow_live(classes, setting.values, check, loop.retune)
+    parameters.follow_live(classes, setting.values, loop)
     loop.tune = lambda keys, changed: loop.retune(
         keys, *(build(cls, {**setting.values, **changed}) for cls in classes)
     )

@@ -21,6 +21,7 @@ from propulsion_ros.loops.actuator_loop import (
     Report,
     Run,
     actuators_off,
+    names_off,
 )
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_audit import CommandAudit
@@ -354,15 +355,15 @@ class ActuatorPorts(StampedPorts):
         self._publish(Report(stamp_ns, output.wrench, output))
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
-        seconds = (to_ns - from_ns) * 1e-9
+        effect = 'actuators keep their state'
         if self._resets_on_jump and to_ns < from_ns:
             self.core.reset_family()
-            self._host.complain('jumps', f'time jumped by {seconds:.3f} s, actuators reset')
-        else:
-            self._host.complain(
-                'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
-            )
-        self._repeat(from_ns, to_ns)
+            effect = 'actuators reset'
+        self._note_jump(from_ns, to_ns, effect)
+
+    def check(self, params: LoopParams, family_params: Any) -> None:
+        """Raise `ConfigError` if a live setting has a name that the family does not have."""
+        names_off(params, self.family.command_names)
 
     def retune(
         self, changed: Mapping[str, Any], params: LoopParams, family_params: Any

@@ -211,17 +211,13 @@ class Parameters(Protocol):
         """
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Follow changes of the live parameters of these configuration classes.
 
-        The configurations were built from ``values``. ``check(*configurations)`` raises
-        `ConfigError` if new ones do not go together; ``apply(changed, *configurations)`` takes
-        them and the values that changed, by key.
+        The configurations were built from ``values``. ``loop.check(*configurations)`` raises
+        `ConfigError` if new ones do not go together; ``loop.retune(changed, *configurations)``
+        takes them and the values that changed, by key.
         """
 
     def latched_text(self, topic: str, timeout: float) -> str:
@@ -295,11 +291,7 @@ class GivenParameters:
         return values
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Do nothing, since nothing changes these parameters."""
 

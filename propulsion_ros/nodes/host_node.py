@@ -320,14 +320,10 @@ class HostNode(PropulsionNode):
         return overrides_of(self)
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Follow live parameters; see `LiveParameters`."""
-        self._live = LiveParameters(self, classes, values, check, apply)
+        self._live = LiveParameters(self, classes, values, loop)
 
     def latched_text(self, topic: str, timeout: float) -> str:
         """Return the latched String of a topic, waiting for it for ``timeout`` [s].
