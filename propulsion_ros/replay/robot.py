@@ -185,7 +185,7 @@ class Robot:
         """Let the loops make the steps due at the end of a recording; return their messages."""
         for _, loop in self.stepped:
             loop.flush()
-        return self.feed_together((), 0)
+        return self.feed((), 0, together=True)
 
     def conclude(self) -> None:
         """Have flight software log what it missed, and why charges never fired."""
@@ -199,17 +199,13 @@ class Robot:
             (host, host.loop) for host in self.hosts if isinstance(host.loop, StampedPorts)
         ]
 
-    def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
-        """Give a message to the loops in turn, and return the messages that they publish."""
-        self.bus.feed(topic, message, stamp_ns)
-        return self._taken()
-
-    def feed_together(
-        self, messages: Iterable[tuple[str, Any]], stamp_ns: int
+    def feed(
+        self, messages: Iterable[tuple[str, Any]], stamp_ns: int, together: bool = False
     ) -> list[Published]:
-        """Give messages of one moment to the loops, and return those that they publish."""
-        self.bus.feed_together(messages, stamp_ns)
-        return self._taken()
+        """Give messages to the loops, see `Bus.feed`, and return those that they publish."""
+        self.bus.feed(messages, stamp_ns, together)
+        published, self._published = self._published, []
+        return published
 
     def counts(self) -> Counter[str]:
         """Return the number of inputs that were not taken as they came, by node and reason."""
@@ -222,10 +218,6 @@ class Robot:
 
     def _take(self, topic: str, kind: str, message: Any) -> None:
         self._published.append(Published(topic, kind, message))
-
-    def _taken(self) -> list[Published]:
-        published, self._published = self._published, []
-        return published
 
     def warn(self, line: str) -> None:
         """Take a warning, with the place of the input."""
