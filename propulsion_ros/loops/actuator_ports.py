@@ -111,9 +111,8 @@ class ActuatorPorts(StampedPorts):
             with_links=publish_each, on_begin=self._note_begin,
         )
         super().__init__(self._make_core(params), frame, host, lossless, replay)
-        self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps, so it is no robot.
-        self._is_robot = not self._resets_on_jump
+        self._is_robot = params.step_on != 'stamp' and not host.is_simulated
         self._report: Report | None = None
         self._watch_commands()
         self._off = actuators_off(params, family)
@@ -356,7 +355,7 @@ class ActuatorPorts(StampedPorts):
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
         effect = 'actuators keep their state'
-        if self._resets_on_jump and to_ns < from_ns:
+        if not self._is_robot and to_ns < from_ns:
             self.core.reset_family()
             effect = 'actuators reset'
         self._note_jump(from_ns, to_ns, effect)
