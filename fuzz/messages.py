@@ -64,10 +64,10 @@ def _command(data: bytes) -> None:
     file, topic, _ = nodes[data[0] % len(nodes) if data else 0]
     robot = fresh_robot(file)
     message = _message('sensor_msgs/msg/JointState', data[1:])
-    require_wrenches(robot.feed(topic, message, _S))
+    require_wrenches(robot.feed([(topic, message)], _S))
     for i in range(1, 6):
         stamp_ns = _S + i * 20_000_000
-        require_wrenches(robot.feed(CLOCK_TOPIC, clock_message(stamp_ns), stamp_ns))
+        require_wrenches(robot.feed([(CLOCK_TOPIC, clock_message(stamp_ns))], stamp_ns))
 
 
 @functools.cache

@@ -100,10 +100,18 @@ def quantity(
     *,
     doc: str,
     kind: type = float,
-    **meaning: Any,
+    lo: float = -np.inf,
+    hi: float = np.inf,
+    above: float = -np.inf,
+    shape: tuple[str | int, ...] = (),
+    choices: tuple[str, ...] = (),
+    geometry: str = '',
+    live: bool = False,
+    usual: tuple[float, ...] = (),
+    file: str = '',
 ) -> Any:
     """Return a dataclass field with the meaning of `Quantity`; no default means required."""
-    spec = Quantity(kind, unit, doc, **meaning)
+    spec = Quantity(kind, unit, doc, lo, hi, above, shape, choices, geometry, live, usual, file)
     return dataclasses.field(default=default, metadata={_META: spec})
 
 
