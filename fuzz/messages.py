@@ -19,7 +19,7 @@ from propulsion_ros.flight.estimation.mounting import Mounting
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.loops.decoders import checked_wrench, msg_to_com, msg_to_current, msg_to_motion
-from propulsion_ros.messages.readers import SHORTEST, MessageReader
+from propulsion_ros.messages.fields import SHORTEST, MessageReader
 from propulsion_ros.models.common.family import WRENCH_NAMES
 from propulsion_ros.models.common.motion import Motion
 from propulsion_ros.replay.host import CLOCK_TOPIC
@@ -64,10 +64,10 @@ def _command(data: bytes) -> None:
     file, topic, _ = nodes[data[0] % len(nodes) if data else 0]
     robot = fresh_robot(file)
     message = _message('sensor_msgs/msg/JointState', data[1:])
-    require_wrenches(robot.feed(topic, message, _S))
+    require_wrenches(robot.feed([(topic, message)], _S))
     for i in range(1, 6):
         stamp_ns = _S + i * 20_000_000
-        require_wrenches(robot.feed(CLOCK_TOPIC, clock_message(stamp_ns), stamp_ns))
+        require_wrenches(robot.feed([(CLOCK_TOPIC, clock_message(stamp_ns))], stamp_ns))
 
 
 @functools.cache

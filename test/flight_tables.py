@@ -12,7 +12,7 @@ from propulsion_ros.flight.phases.phases import DUTIES, TRANSITIONS
 from propulsion_ros.flight.readiness import CHECKS
 from propulsion_ros.loops.flight.params import FlightLoopParams
 from propulsion_ros.rml import devices, events
-from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
+from propulsion_ros.rml.events import COMBINATIONS, COMPARISONS
 from propulsion_ros.settings.files import read_text, write_text
 from propulsion_ros.settings.flat import Parameter, parameters_of
 from propulsion_ros.settings.json_node import Switch

@@ -249,7 +249,7 @@ def file_keys() -> Iterator[Row]:
     from propulsion_ros.flight.events.variables import VARIABLES
     from propulsion_ros.flight.phases.phases import DUTIES
     from propulsion_ros.flight.readiness import CHECKS
-    from propulsion_ros.rml.conditions import COMBINATIONS, COMPARISONS
+    from propulsion_ros.rml.events import COMBINATIONS, COMPARISONS
     from propulsion_ros.settings.flat import parameters_of
     from propulsion_ros.study import study
 

@@ -31,7 +31,7 @@ def stamped(kind, stamp_ns, frame='', **fields):
 def wrench_message(stamp_ns, wrench, frame='base_link'):
     """Return a WrenchStamped."""
     message = stamped(WrenchStamped, stamp_ns, frame)
-    set_wrench(message.wrench, np.asarray(wrench, dtype=float))
+    set_wrench(message, np.asarray(wrench, dtype=float))
     return message
 
 

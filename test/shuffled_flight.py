@@ -78,8 +78,8 @@ class Node(GivenParameters):
     def has_type(self, kind):
         return kind not in (Kind.TF, Kind.ACTUATORS)
 
-    def follow_live(self, classes, values, check, apply):
-        self.live = classes, values, apply
+    def follow_live(self, classes, values, loop):
+        self.live = classes, values, loop.retune
 
     @property
     def live_parameters(self):

@@ -56,7 +56,7 @@ def make_actuators(parameters: Parameters, host: Host) -> ActuatorPorts:
             raise ConfigError(
                 'adapters', f'{name}: {package} is not installed; {how_to_get(package)}'
             )
-    _follow(parameters, setting, loop, LoopParams, lambda changed, _: loop.core.check(changed))
+    _follow(parameters, setting, loop, LoopParams)
     return loop
 
 
@@ -71,7 +71,7 @@ def make_estimates(parameters: Parameters, host: Host) -> EstimatePorts:
         inverse, loop_params, setting.frame, host, lossless=own.reliable_inputs,
         replay=own.replay,
     )
-    _follow(parameters, setting, loop, EstimateParams, lambda *configurations: None)
+    _follow(parameters, setting, loop, EstimateParams)
     return loop
 
 
@@ -83,20 +83,17 @@ def make_allocator(parameters: Parameters, host: Host) -> AllocatorLoop:
         family, allocator, setting.frame, host,
         params=setting.build(LoopParams), lossless=own.reliable_inputs,
     )
-    parameters.follow_live(
-        (LoopParams, setting.family_type.Params), setting.values,
-        lambda changed, _: loop.check(changed), loop.retune,
-    )
+    parameters.follow_live((LoopParams, setting.family_type.Params), setting.values, loop)
     return loop
 
 
 def _follow(
     parameters: Parameters, setting: Setting, loop: ActuatorPorts | EstimatePorts,
-    params: type[Any], check: Callable[..., None],
+    params: type[Any],
 ) -> None:
     """Let a loop follow changes of live parameters, of now and of a recording."""
     classes = params, setting.family_type.Params
-    parameters.follow_live(classes, setting.values, check, loop.retune)
+    parameters.follow_live(classes, setting.values, loop)
     loop.tune = lambda keys, changed: loop.retune(
         keys, *(build(cls, {**setting.values, **changed}) for cls in classes)
     )
@@ -155,7 +152,7 @@ def make_vehicle(parameters: Parameters, host: Host) -> Loop:
     from propulsion_ros.loops.vehicle_loop import VehicleLoop
     from propulsion_ros.loops.vehicle_params import VehicleParams
 
-    params = build(VehicleParams, parameters.declare_rest(parameters_of(VehicleParams)))
+    params = build(VehicleParams, parameters.declare(parameters_of(VehicleParams)))
     return VehicleLoop(params, host, with_tf=parameters.has_type(Kind.TF))
 
 
@@ -163,7 +160,7 @@ def make_visualizer(parameters: Parameters, host: Host) -> Loop:
     """Return the visualizer of a description and its files; raise `ConfigError` if wrong."""
     from propulsion_ros.loops.visualizer_loop import VisualizerLoop, VisualizerParams
 
-    params = build(VisualizerParams, parameters.declare_rest(parameters_of(VisualizerParams)))
+    params = build(VisualizerParams, parameters.declare(parameters_of(VisualizerParams)))
     if not params.robot_description:
         raise ConfigError('robot_description', 'is required: it places the actuators')
     specs = actuators_from_urdf(params.robot_description, loop_params_of, params.base_link)

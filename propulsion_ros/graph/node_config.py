@@ -314,7 +314,7 @@ def read_setting(
     faults : Faults
         Takes faults in the values of the node itself.
     """
-    values = parameters.declare_some(parameters_of(node_params))
+    values = parameters.declare(parameters_of(node_params), more=True)
     found = list(all_faults(node_params, values))
     for error in found:
         faults.add(error)
@@ -322,7 +322,7 @@ def read_setting(
     spec = find_block(own)
     family = family_named(own.family, spec, parameters.node_name, loop)
     block = spec.values if spec else {}
-    values = parameters.declare_rest(schema_of(family), block)
+    values = parameters.declare(schema_of(family), block)
     given = frozenset(parameters.given)
     if spec:
         for key in sorted(given & set(spec.values)):

@@ -265,10 +265,6 @@ class ActuatorLoop:
         self.family.reset()
         self.com.use_again()
 
-    def check(self, params: LoopParams) -> None:
-        """Raise `ConfigError` if a live setting has a name that the family does not have."""
-        names_off(params, self.family.command_names)
-
     def rest(self) -> None:
         """Stop all motion, forget commands and the next tick; propellant stays."""
         self.family.rest()

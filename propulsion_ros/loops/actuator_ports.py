@@ -21,6 +21,7 @@ from propulsion_ros.loops.actuator_loop import (
     Report,
     Run,
     actuators_off,
+    names_off,
 )
 from propulsion_ros.loops.autopilot import Autopilot, AutopilotParams
 from propulsion_ros.loops.command_audit import CommandAudit
@@ -110,9 +111,8 @@ class ActuatorPorts(StampedPorts):
             with_links=publish_each, on_begin=self._note_begin,
         )
         super().__init__(self._make_core(params), frame, host, lossless, replay)
-        self._resets_on_jump = params.step_on == 'stamp' or host.is_simulated
         # A replay steps on stamps, so it is no robot.
-        self._is_robot = not self._resets_on_jump
+        self._is_robot = params.step_on != 'stamp' and not host.is_simulated
         self._report: Report | None = None
         self._watch_commands()
         self._off = actuators_off(params, family)
@@ -354,15 +354,15 @@ class ActuatorPorts(StampedPorts):
         self._publish(Report(stamp_ns, output.wrench, output))
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
-        seconds = (to_ns - from_ns) * 1e-9
-        if self._resets_on_jump and to_ns < from_ns:
+        effect = 'actuators keep their state'
+        if not self._is_robot and to_ns < from_ns:
             self.core.reset_family()
-            self._host.complain('jumps', f'time jumped by {seconds:.3f} s, actuators reset')
-        else:
-            self._host.complain(
-                'jumps', f'time jumped by {seconds:.3f} s, actuators keep their state'
-            )
-        self._repeat(from_ns, to_ns)
+            effect = 'actuators reset'
+        self._note_jump(from_ns, to_ns, effect)
+
+    def check(self, params: LoopParams, family_params: Any) -> None:
+        """Raise `ConfigError` if a live setting has a name that the family does not have."""
+        names_off(params, self.family.command_names)
 
     def retune(
         self, changed: Mapping[str, Any], params: LoopParams, family_params: Any

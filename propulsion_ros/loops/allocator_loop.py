@@ -101,7 +101,7 @@ class AllocatorLoop:
             self._healthy.weakened(part) if self._faulty else self._healthy
         )
 
-    def check(self, params: LoopParams) -> None:
+    def check(self, params: LoopParams, family_params: Any) -> None:
         """Raise `ConfigError` if a live setting has a name that the group does not have."""
         actuators_off(params, self._family)
 

@@ -48,8 +48,7 @@ class _Layout:
     columns: IntArray
     """Column of each name in the family's commands."""
     own: dict[str, BoolArray]
-    foreign: dict[str, BoolArray]
-    """By field: names that take it, and names that do not."""
+    """Names that take each field."""
     counts: list[int]
     """Number of values of each of `FIELDS` in a usual message."""
     taken: list[str]
@@ -159,7 +158,7 @@ class CommandReader:
             infinite = np.isinf(given)
             if infinite.any():
                 raise CommandError(f'{first_marked(message.name, infinite)}: {field} is infinite')
-            strange = layout.foreign[field] & ~np.isnan(given)
+            strange = ~(own | np.isnan(given))
             if strange.any():
                 name = first_marked(message.name, strange)
                 raise CommandError(
@@ -249,8 +248,7 @@ class CommandReader:
         taken = [field for field, count in zip(FIELDS, counts, strict=True) if count]
         numbers = np.array([own[field] for field in taken])
         layout = _Layout(
-            columns, own, {field: ~mask for field, mask in own.items()}, counts, taken,
-            numbers.tobytes(), (~numbers).tobytes(),
+            columns, own, counts, taken, numbers.tobytes(), (~numbers).tobytes(),
             numbers.argmax(axis=0) * len(key) + np.arange(len(key)), key == self.names,
         )
         self._last = key, layout

@@ -292,9 +292,10 @@ class EstimatePorts(StampedPorts):
         super()._follow(request)
 
     def _on_jump(self, from_ns: int, to_ns: int) -> None:
-        seconds = (to_ns - from_ns) * 1e-9
-        self._host.complain('jumps', f'time jumped by {seconds:.3f} s, commands are forgotten')
-        self._repeat(from_ns, to_ns)
+        self._note_jump(from_ns, to_ns, 'commands are forgotten')
+
+    def check(self, params: EstimateParams, inverse: Any) -> None:
+        """Accept live settings, which all go together."""
 
     def retune(self, changed: Mapping[str, Any], params: EstimateParams, inverse: Any) -> None:
         """Take the live values of checked configurations."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from propulsion_ros.settings.errors import FIRST, ConfigError, Faults, one_line
@@ -17,6 +18,8 @@ from propulsion_ros.settings.flat import Parameter, refuse_unknown, unknown_keys
 
 OK, WARN, ERROR = 'ok', 'warn', 'error'
 
+NONE: Mapping[str, Any] = MappingProxyType({})
+"""No values."""
 Health = tuple[str, str, str, Mapping[str, Any]]
 """Component, level (`OK`, `WARN` or `ERROR`), text and values of one diagnostic status."""
 
@@ -198,30 +201,23 @@ class Parameters(Protocol):
     def given(self) -> Mapping[str, Any]:
         """Values that files, launch and command line give, by key."""
 
-    def declare_some(
-        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    def declare(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] = NONE,
+        more: bool = False,
     ) -> dict[str, Any]:
-        """Return the values of some parameters, flat; ``defaults`` win over those of the schema."""
+        """Return the values of parameters, flat; ``defaults`` win over those of the schema.
 
-    def declare_rest(
-        self,
-        parameters: Iterable[Parameter],
-        defaults: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
+        Unless ``more`` parameters follow, raise `ConfigError` for a key that none of them has.
+        """
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Follow changes of the live parameters of these configuration classes.
 
-        The configurations were built from ``values``. ``check(*configurations)`` raises
-        `ConfigError` if new ones do not go together; ``apply(changed, *configurations)`` takes
-        them and the values that changed, by key.
+        The configurations were built from ``values``. ``loop.check(*configurations)`` raises
+        `ConfigError` if new ones do not go together; ``loop.retune(changed, *configurations)``
+        takes them and the values that changed, by key.
         """
 
     def latched_text(self, topic: str, timeout: float) -> str:
@@ -274,10 +270,11 @@ class GivenParameters:
         self._faults = faults
         self._known = ['autostart']
 
-    def declare_some(
-        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    def declare(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] = NONE,
+        more: bool = False,
     ) -> dict[str, Any]:
-        """Return the values of some parameters as a node has them, with the schema's defaults."""
+        """Return the values of parameters as a node has them, with the schema's defaults."""
         values: dict[str, Any] = {}
         for parameter in parameters:
             key = parameter.key
@@ -286,28 +283,15 @@ class GivenParameters:
             # For a node an empty list is the same as no value, so it is here.
             is_given = value is not None and value != []
             default = None if parameter.required else parameter.default
-            values[key] = value if is_given else (defaults or {}).get(key, default)
-        return values
-
-    def declare_rest(
-        self,
-        parameters: Iterable[Parameter],
-        defaults: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Return the values of the last parameters; raise `ConfigError` for an unknown key."""
-        values = self.declare_some(parameters, defaults)
-        if self._faults is FIRST:
+            values[key] = value if is_given else defaults.get(key, default)
+        if self._faults is FIRST and not more:
             refuse_unknown(self.given, self._known)
-        for error in unknown_keys(self.given, self._known):
+        for error in () if more else unknown_keys(self.given, self._known):
             self._faults.add(error)
         return values
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Do nothing, since nothing changes these parameters."""
 

@@ -315,8 +315,10 @@ class StampedPorts:
             place = Place(min([place.stamp_ns, *request.values['first'].values()]) - 1)
         self.core.agenda.add(place, lambda: self._act(request))
 
-    def _repeat(self, from_ns: int, to_ns: int) -> None:
-        """Schedule the requests again if time has jumped back, as of a bag that is looped."""
+    def _note_jump(self, from_ns: int, to_ns: int, effect: str) -> None:
+        """Complain, and schedule the requests again if time has jumped back, as in a looped bag."""
+        seconds = (to_ns - from_ns) * 1e-9
+        self._host.complain('jumps', f'time jumped by {seconds:.3f} s, {effect}')
         self.core.agenda.clear()
         if to_ns < from_ns:
             self.record.again()

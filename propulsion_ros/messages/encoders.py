@@ -17,18 +17,19 @@ from propulsion_ros.drawing.shapes import Shape
 from propulsion_ros.loops.payloads import BatteryRow, JointRow, OdometryRow, StatusRow
 from propulsion_ros.loops.ports import ERROR, OK, WARN, Outlet
 from propulsion_ros.messages.fields import (
+    IMU,
+    INERTIA,
+    ODOMETRY,
     ODOMETRY_NUMBERS,
+    PRESSURE,
+    WRENCH,
+    Form,
     Slots,
     doubles,
-    imu_slots,
     inertia_numbers,
-    inertia_slots,
     joint_state_slots,
     ns_to_stamp,
-    odometry_slots,
-    pressure_slots,
     set_stamp,
-    wrench_slots,
 )
 from propulsion_ros.models.common.family import FIELDS
 from propulsion_ros.settings.quantity import FloatArray
@@ -49,11 +50,11 @@ def make_encoder(outlet: Outlet) -> Encoder:
 
 
 def _in_slots(
-    slots_of: Callable[[str], Slots], numbers: Callable[[Any], Sequence[Any]]
+    form: Form, numbers: Callable[[Any], Sequence[Any]]
 ) -> Callable[[Outlet], Encoder]:
     """Return a maker of encoders of messages in which only stamp and numbers change."""
     def make(outlet: Outlet) -> Encoder:
-        slots = slots_of(outlet.frame)
+        slots = form.slots(outlet.frame)
 
         def encode(stamp_ns: int, payload: Any) -> bytes:
             return slots.fill(stamp_ns, numbers(payload))
@@ -106,7 +107,7 @@ class _Odometry:
     def __call__(self, stamp_ns: int, row: OdometryRow) -> bytes:
         if row.child_frame != self._child_frame:
             self._child_frame = row.child_frame
-            self._slots = odometry_slots(self._frame, row.child_frame)
+            self._slots = ODOMETRY.slots(self._frame, row.child_frame)
         numbers = self._numbers
         numbers[:3], numbers[3:7] = row.position, row.quaternion
         numbers[43:46], numbers[46:49] = row.velocity, row.angular_velocity
@@ -175,24 +176,22 @@ def _head(message: Any, stamp_ns: int, frame: str) -> None:
 
 _MAKERS: Mapping[str, Callable[[Outlet], Encoder]] = {
     'diagnostic_msgs/msg/DiagnosticArray': _stamped(DiagnosticArray, _write_statuses),
-    'geometry_msgs/msg/InertiaStamped': _in_slots(
-        inertia_slots, lambda row: (inertia_numbers(*row),)
-    ),
+    'geometry_msgs/msg/InertiaStamped': _in_slots(INERTIA, lambda row: (inertia_numbers(*row),)),
     'geometry_msgs/msg/PointStamped': _stamped(
         PointStamped, lambda message, point: _set_vector(message.point, point)
     ),
     'geometry_msgs/msg/TwistStamped': _stamped(
         TwistStamped, lambda message, velocity: _set_vector(message.twist.linear, velocity)
     ),
-    'geometry_msgs/msg/WrenchStamped': _in_slots(wrench_slots, lambda wrench: (wrench,)),
+    'geometry_msgs/msg/WrenchStamped': _in_slots(WRENCH, lambda wrench: (wrench,)),
     'nav_msgs/msg/Odometry': _Odometry,
     'rosgraph_msgs/msg/Clock': (
         lambda outlet: lambda stamp_ns, _: Clock(clock=ns_to_stamp(stamp_ns))
     ),
     'sensor_msgs/msg/BatteryState': _stamped(BatteryState, _write_battery),
-    'sensor_msgs/msg/FluidPressure': _in_slots(pressure_slots, lambda row: (row,)),
+    'sensor_msgs/msg/FluidPressure': _in_slots(PRESSURE, lambda row: (row,)),
     'sensor_msgs/msg/Imu': _in_slots(
-        imu_slots, lambda row: (row.angular_velocity, row.specific_force)
+        IMU, lambda row: (row.angular_velocity, row.specific_force)
     ),
     'sensor_msgs/msg/JointState': _JointStates,
     'std_msgs/msg/Bool': _plain(Bool, bool),

@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes numbers into messages, and into bytes in which only stamp and numbers change.
+"""Messages, and their bytes, in which only stamp and numbers change: written and read.
 
 rclpy takes and gives bytes as well as messages. Conversion between them is the largest part of the
 cost of a small message, most of it for names that are the same each time.
 """
 from __future__ import annotations
 
+import functools
 import struct
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Inertia, InertiaStamped, Wrench, WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import FluidPressure, Imu, JointState
 
 from propulsion_ros.models.common.family import FIELDS
+from propulsion_ros.settings.errors import CommandError
 from propulsion_ros.settings.quantity import FloatArray
 
 _SECOND = 1_000_000_000  # [ns]
@@ -47,9 +50,9 @@ def doubles(values: Any) -> array[float]:
     return out
 
 
-def set_wrench(message: Wrench, wrench: FloatArray) -> None:
+def set_wrench(message: WrenchStamped, wrench: FloatArray) -> None:
     """Write a wrench (6,), force first, into a message."""
-    force, torque = message.force, message.torque
+    force, torque = message.wrench.force, message.wrench.torque
     force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
 
 
@@ -59,13 +62,14 @@ def inertia_numbers(mass: float, com: FloatArray, tensor: FloatArray) -> list[fl
     return [float(mass), *com.tolist(), ixx, ixy, ixz, iyy, iyz, izz]
 
 
-def set_inertia(inertia: Inertia, values: Sequence[float]) -> None:
+def set_inertia(message: InertiaStamped, values: FloatArray) -> None:
     """Write `INERTIA_NUMBERS` into a message; see `inertia_numbers`."""
+    inertia = message.inertia
     com = inertia.com
     (
         inertia.m, com.x, com.y, com.z, inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy,
         inertia.iyz, inertia.izz,
-    ) = values
+    ) = values.tolist()
 
 
 def set_odometry(message: Odometry, values: FloatArray) -> None:
@@ -76,6 +80,19 @@ def set_odometry(message: Odometry, values: FloatArray) -> None:
     message.pose.covariance = values[7:43]
     linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values[43:49].tolist()
     message.twist.covariance = values[49:]
+
+
+def _set_imu(message: Imu, rate: FloatArray, force: FloatArray) -> None:
+    # -1 means that there is no orientation.
+    message.orientation_covariance[0] = -1.0
+    for vector, values in (
+        (message.angular_velocity, rate), (message.linear_acceleration, force),
+    ):
+        vector.x, vector.y, vector.z = values.tolist()
+
+
+def _set_pressure(message: FluidPressure, values: FloatArray) -> None:
+    message.fluid_pressure, message.variance = values.tolist()
 
 
 def _marks(count: int) -> FloatArray:
@@ -180,47 +197,116 @@ def joint_state_slots(frame: str, names: tuple[str, ...], counts: tuple[int, ...
     return Slots(message, [marked[i] for i in given], behind)
 
 
-def wrench_slots(frame: str) -> Slots:
-    """Return the slots of wrenches in one frame."""
-    message, marked = WrenchStamped(), _marks(6)
-    message.header.frame_id = frame
-    set_wrench(message.wrench, marked)
-    return Slots(message, [marked])
+class Form(NamedTuple):
+    """Messages of one kind that differ in their stamp and some numbers."""
+
+    kind: type[Any]
+    counts: tuple[int, ...]
+    """Class of the messages, and number of values in each array of numbers."""
+    write: Callable[..., None]
+    """``write(message, *numbers)`` puts each array into fields that follow one another."""
+    behind: int = 0
+    """As of `Slots`."""
+
+    def slots(self, frame: str, child_frame: str = '') -> Slots:
+        """Return the slots of messages in one frame."""
+        message, ends = self.kind(), np.cumsum(self.counts)
+        message.header.frame_id = frame
+        if child_frame:
+            message.child_frame_id = child_frame
+        marked = np.split(_marks(ends[-1]), ends[:-1])
+        self.write(message, *marked)
+        return Slots(message, marked, self.behind)
 
 
-def inertia_slots(frame: str) -> Slots:
-    """Return the slots of inertias in one frame."""
-    message, marked = InertiaStamped(), _marks(INERTIA_NUMBERS)
-    message.header.frame_id = frame
-    set_inertia(message.inertia, marked.tolist())
-    return Slots(message, [marked])
+WRENCH = Form(WrenchStamped, (6,), set_wrench)
+INERTIA = Form(InertiaStamped, (INERTIA_NUMBERS,), set_inertia)
+ODOMETRY = Form(Odometry, (ODOMETRY_NUMBERS,), set_odometry)
+PRESSURE = Form(FluidPressure, (2,), _set_pressure)
+IMU = Form(Imu, (3, 3), _set_imu, Imu().linear_acceleration_covariance.nbytes)
+"""Rate and specific force of one without an orientation."""
 
 
-def imu_slots(frame: str) -> Slots:
-    """Return the slots of rate and specific force of an IMU without an orientation."""
-    message, marked = Imu(), np.split(_marks(6), 2)
-    message.header.frame_id = frame
-    # -1 means that there is no orientation.
-    message.orientation_covariance[0] = -1.0
-    for vector, values in zip(
-        (message.angular_velocity, message.linear_acceleration), marked, strict=True
-    ):
-        vector.x, vector.y, vector.z = values.tolist()
-    return Slots(message, marked, message.linear_acceleration_covariance.nbytes)
+SHORTEST = 12
+"""Size of the shortest stamped message, its encoding and its stamp [bytes]."""
+_LARGEST = 65_536  # size of the largest message that is kept, to bound memory [bytes]
+_Found = tuple[Slots, Callable[[Any, Sequence[bytes]], None]]
+"""Slots of messages like one, and a function that writes their numbers into a message."""
+# Publishers fill slots of their own, readers share them.
+_joint_slots = functools.lru_cache(maxsize=16)(joint_state_slots)
+_form_slots = functools.lru_cache(maxsize=48)(Form.slots)
 
 
-def pressure_slots(frame: str) -> Slots:
-    """Return the slots of pressure and variance."""
-    marked = _marks(2)
-    pressure, variance = marked.tolist()
-    message = FluidPressure(fluid_pressure=pressure, variance=variance)
-    message.header.frame_id = frame
-    return Slots(message, [marked])
+def _of_joints(message: JointState) -> _Found | None:
+    counts = tuple(len(getattr(message, field)) for field in FIELDS)
+    fields = [field for field, count in zip(FIELDS, counts, strict=True) if count]
+
+    def write(kept: Any, numbers: Sequence[bytes]) -> None:
+        for field, values in zip(fields, numbers, strict=True):
+            setattr(kept, field, array('d', values))
+
+    return (
+        _joint_slots(message.header.frame_id, tuple(message.name), counts), write
+    ) if fields else None
 
 
-def odometry_slots(frame: str, child_frame: str) -> Slots:
-    """Return the slots of odometry of one frame in another."""
-    message, marked = Odometry(child_frame_id=child_frame), _marks(ODOMETRY_NUMBERS)
-    message.header.frame_id = frame
-    set_odometry(message, marked)
-    return Slots(message, [marked])
+def _of_form(form: Form, message: Any) -> _Found:
+    slots = _form_slots(form, message.header.frame_id, getattr(message, 'child_frame_id', ''))
+    return slots, lambda kept, numbers: form.write(kept, np.frombuffer(numbers[0]))
+
+
+KINDS: Mapping[type[Any], Callable[[Any], _Found | None]] = {
+    JointState: _of_joints,
+    **{form.kind: functools.partial(_of_form, form) for form in (INERTIA, ODOMETRY, WRENCH)},
+}
+"""Functions from a message of each kind to its slots; these return None without numbers."""
+
+
+def plain(message: Any) -> Any:
+    """Return a message as a plain object with the same fields, nested messages too."""
+    if not hasattr(message, 'get_fields_and_field_types'):
+        return message
+    return SimpleNamespace(**{
+        field: plain(getattr(message, field)) for field in message.get_fields_and_field_types()
+    })
+
+
+class MessageReader:
+    """Deserialises stamped messages of one of `KINDS`.
+
+    If only stamp and numbers differ from the message before, they are written into a plain object
+    with the fields of that message, which is returned again: the caller must copy what it keeps.
+    A plain object is faster, as each field of a message of rclpy is a property.
+    """
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind, self._message = kind, None
+        self._found: _Found | None = None
+
+    def read(self, data: bytes) -> Any:
+        """Return a message; raise `CommandError` if the bytes are no such message."""
+        if self._found is None or not self._found[0].fit(data):
+            return self._read_anew(data)
+        message: Any = self._message
+        slots, write = self._found
+        stamp = message.header.stamp
+        stamp.sec, stamp.nanosec = slots.stamp(data)
+        write(message, [data[part] for part in slots.parts])
+        return message
+
+    def _read_anew(self, data: bytes) -> Any:
+        """Deserialise a message, and keep its slots for the next one."""
+        self._found = None
+        wrong = f'these {len(data)} bytes are no {self._kind.__name__}'
+        # Fast CDR would read beyond the end of shorter data, and might crash.
+        if len(data) < SHORTEST:
+            raise CommandError(wrong)
+        try:
+            message = deserialize_message(data, self._kind)
+        except RuntimeError as error:
+            raise CommandError(wrong) from error
+        found = KINDS[self._kind](message) if len(data) <= _LARGEST else None
+        if found is None or not found[0].try_on(data):
+            return message
+        self._found, self._message = found, plain(message)
+        return self._message

@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 
 from propulsion_ros.loops.decoders import checked_clock
 from propulsion_ros.loops.payloads import StatusRow
-from propulsion_ros.loops.ports import Complaints, Health, Outlet
+from propulsion_ros.loops.ports import NONE, Complaints, Health, Outlet
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
 from propulsion_ros.messages.rclpy_private import (
@@ -259,23 +259,18 @@ class PropulsionNode(LenientLifecycleNode):
         self.get_logger().error(one_line(' '.join(text.split())))
         self.has_failed = True
 
-    def declare_some(
-        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] | None = None
+    def declare(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] = NONE,
+        more: bool = False,
     ) -> dict[str, Any]:
-        """Declare parameters and return their values; see `declare`."""
-        return declare(self, parameters, defaults or {})
+        """Declare parameters and return their values; see `parameters.declare`.
 
-    def declare_rest(
-        self,
-        parameters: Iterable[Parameter],
-        defaults: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Declare the last parameters; any other key that is given is refused.
-
-        So a misspelt key is reported as such, and not as a missing one.
+        Unless ``more`` parameters follow, any other key that is given is refused: so a misspelt key
+        is reported as such, and not as a missing one.
         """
-        values = declare(self, parameters, defaults or {})
-        refuse_unknown(overrides_of(self), declared_names(self))
+        values = declare(self, parameters, defaults)
+        if not more:
+            refuse_unknown(overrides_of(self), declared_names(self))
         return values
 
     def _check_for_twin(self) -> None:

@@ -23,8 +23,8 @@ from propulsion_ros.graph.executables import LOOPS
 from propulsion_ros.loops.ports import OK, WARN, Health, Loop, Outlet, Port, Request, Timer
 from propulsion_ros.messages import qos
 from propulsion_ros.messages.encoders import make_encoder
+from propulsion_ros.messages.fields import KINDS, MessageReader
 from propulsion_ros.messages.rclpy_private import overrides_of
-from propulsion_ros.messages.readers import KINDS, MessageReader
 from propulsion_ros.nodes.base import PropulsionNode
 from propulsion_ros.nodes.parameters import LiveParameters
 from propulsion_ros.nodes.spin import run
@@ -302,7 +302,7 @@ class HostNode(PropulsionNode):
         self.has_ended = True
         self.trigger_deactivate()
 
-    # The parameters of the loop, beside `declare_some` and `declare_rest`.
+    # The parameters of the loop, beside `declare`.
 
     @property
     def node_name(self) -> str:
@@ -320,14 +320,10 @@ class HostNode(PropulsionNode):
         return overrides_of(self)
 
     def follow_live(
-        self,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         """Follow live parameters; see `LiveParameters`."""
-        self._live = LiveParameters(self, classes, values, check, apply)
+        self._live = LiveParameters(self, classes, values, loop)
 
     def latched_text(self, topic: str, timeout: float) -> str:
         """Return the latched String of a topic, waiting for it for ``timeout`` [s].

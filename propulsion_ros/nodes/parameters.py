@@ -7,7 +7,7 @@ a misspelt key. So parameters are declared with a dynamic type, and
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -97,23 +97,15 @@ class LiveParameters:
         Configuration classes.
     values : mapping
         Flat values from which they were built.
-    check : callable
-        ``check(*configurations)`` raises `ConfigError` if they do not go together.
-    apply : callable
-        ``apply(changed, *configurations)`` after a change: its values by key, and a configuration
-        of each class.
+    loop : object
+        Has ``check`` and ``retune``, see `Parameters.follow_live`.
     """
 
     def __init__(
-        self,
-        node: Node,
-        classes: Sequence[type[Any]],
-        values: Mapping[str, Any],
-        check: Callable[..., None],
-        apply: Callable[..., None],
+        self, node: Node, classes: Sequence[type[Any]], values: Mapping[str, Any], loop: Any
     ) -> None:
         self._node, self._classes, self._values = node, tuple(classes), dict(values)
-        self._check, self._apply = check, apply
+        self._loop = loop
         self._live = {
             parameter.key for cls in classes for parameter in parameters_of(cls)
             if parameter.spec.live
@@ -142,7 +134,7 @@ class LiveParameters:
                 return SetParametersResult(successful=False, reason=reason)
         try:
             if changed:
-                self._check(*self._build(changed))
+                self._loop.check(*self._build(changed))
         except ConfigError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
@@ -151,4 +143,4 @@ class LiveParameters:
         changed = self._changed(parameters)
         if changed:
             self._values.update(changed)
-            self._apply(changed, *self._build({}))
+            self._loop.retune(changed, *self._build({}))

@@ -71,24 +71,24 @@ class Bus:
         if self.kinds.get(topic, kind) != kind:
             raise SourceError(topic, f'expected {self.kinds[topic]}, got {kind}')
 
-    def feed(self, topic: str, message: Any, stamp_ns: int) -> None:
-        """Give a message from outside to its ports in turn.
+    def feed(
+        self, messages: Iterable[tuple[str, Any]], stamp_ns: int, together: bool = False
+    ) -> None:
+        """Give messages from outside to their ports in turn.
 
         Responses of a loop are delivered before the next loop takes the message: so a tick of a
-        clock runs each loop with the outputs of those before it.
+        clock runs each loop with the outputs of those before it. Those to messages of one moment,
+        given ``together``, are delivered after all.
         """
-        self._set_time(topic, message, stamp_ns)
-        for take in self._takers.get(topic, ()):
-            take(message)
-            self._deliver()
-
-    def feed_together(self, messages: Iterable[tuple[str, Any]], stamp_ns: int) -> None:
-        """Give messages of one moment to all their ports before any response is delivered."""
         for topic, message in messages:
-            self._set_time(topic, message, stamp_ns)
+            is_clock = topic == CLOCK_TOPIC
+            self.pass_time(stamp_to_ns(message.clock) if is_clock else stamp_ns, is_clock)
             for take in self._takers.get(topic, ()):
                 take(message)
-        self._deliver()
+                if not together:
+                    self._deliver()
+        if together:
+            self._deliver()
 
     def publish(self, topic: str, kind: str, message: Any) -> None:
         """Take a message of a loop, and queue it for the loops that subscribe to it."""
@@ -104,10 +104,6 @@ class Bus:
                 take(message)
                 if self._depth_first:
                     self._deliver()
-
-    def _set_time(self, topic: str, message: Any, stamp_ns: int) -> None:
-        is_clock = topic == CLOCK_TOPIC
-        self.pass_time(stamp_to_ns(message.clock) if is_clock else stamp_ns, is_clock)
 
 
 class LoopHost(WithoutGraph):

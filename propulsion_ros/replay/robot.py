@@ -14,7 +14,7 @@ from propulsion_ros.graph.family_params import loop_params_of, node_kind_of
 from propulsion_ros.graph.node_config import block_of, family_of
 from propulsion_ros.graph.simulation import BODY, NodeSpec, Simulation, with_current
 from propulsion_ros.graph.wiring import inputs_of, replayed, robot_graph
-from propulsion_ros.loops.ports import GivenParameters
+from propulsion_ros.loops.ports import NONE, GivenParameters
 from propulsion_ros.loops.stamped_ports import StampedPorts
 from propulsion_ros.replay.host import CLOCK_TOPIC, Bus, LoopHost
 from propulsion_ros.settings.errors import SourceError, naming
@@ -190,7 +190,7 @@ class Robot:
         """Let the loops make the steps due at the end of a recording; return their messages."""
         for _, loop in self.stepped:
             loop.flush()
-        return self.feed_together((), 0)
+        return self.feed((), 0, together=True)
 
     def conclude(self) -> None:
         """Have flight software log what it missed, and why charges never fired."""
@@ -204,17 +204,13 @@ class Robot:
             (host, host.loop) for host in self.hosts if isinstance(host.loop, StampedPorts)
         ]
 
-    def feed(self, topic: str, message: Any, stamp_ns: int) -> list[Published]:
-        """Give a message to the loops in turn, and return the messages that they publish."""
-        self.bus.feed(topic, message, stamp_ns)
-        return self._taken()
-
-    def feed_together(
-        self, messages: Iterable[tuple[str, Any]], stamp_ns: int
+    def feed(
+        self, messages: Iterable[tuple[str, Any]], stamp_ns: int, together: bool = False
     ) -> list[Published]:
-        """Give messages of one moment to the loops, and return those that they publish."""
-        self.bus.feed_together(messages, stamp_ns)
-        return self._taken()
+        """Give messages to the loops, see `Bus.feed`, and return those that they publish."""
+        self.bus.feed(messages, stamp_ns, together)
+        published, self._published = self._published, []
+        return published
 
     def counts(self) -> Counter[str]:
         """Return the number of inputs that were not taken as they came, by node and reason."""
@@ -227,10 +223,6 @@ class Robot:
 
     def _take(self, topic: str, kind: str, message: Any) -> None:
         self._published.append(Published(topic, kind, message))
-
-    def _taken(self) -> list[Published]:
-        published, self._published = self._published, []
-        return published
 
     def warn(self, line: str) -> None:
         """Take a warning, with the place of the input."""
@@ -246,13 +238,12 @@ class _Parameters(GivenParameters):
         super().__init__(node_name, given, node_namespace)
         self._inputs = inputs
 
-    def declare_rest(
-        self,
-        parameters: Iterable[Parameter],
-        defaults: Mapping[str, Any] | None = None,
+    def declare(
+        self, parameters: Iterable[Parameter], defaults: Mapping[str, Any] = NONE,
+        more: bool = False,
     ) -> dict[str, Any]:
-        """Return the values of the last parameters; see `Parameters`."""
-        values = super().declare_rest(parameters, defaults)
+        """Return the values of parameters; see `Parameters`."""
+        values = super().declare(parameters, defaults, more)
         if values.get('wait_for'):
             absent = self._inputs.absent
             values['wait_for'] = [each for each in values['wait_for'] if each not in absent]

@@ -134,7 +134,7 @@ class BagSource(BagReader):
     def begin(self, robot: Robot) -> None:
         """Give a robot the requests that determined its steps, wherever they were recorded."""
         for recorded in self.messages(robot.step_requests):
-            robot.bus.feed(recorded.topic, self._read(robot, recorded), 0)
+            robot.bus.feed([(recorded.topic, self._read(robot, recorded))], 0)
 
     def gaps(self, robot: Robot) -> Iterator[str]:
         """Yield a line for each input that a robot lacks at the beginning of the bag."""
@@ -207,7 +207,7 @@ class BagSource(BagReader):
             published: list[Published] = []
             if recorded.topic not in known:
                 message = self._read(robot, recorded)
-                published = robot.feed(recorded.topic, message, stamp_ns)
+                published = robot.feed([(recorded.topic, message)], stamp_ns)
             yield Moment(stamp_ns, published, place, 1, recorded)
 
         def many(messages: list[Recorded]) -> tuple[int, Iterable[Played]]:
@@ -299,7 +299,7 @@ class TableSource:
                 topic: message for maker in reversed(makers)
                 for topic, message in maker.of(stamp_ns, row)
             }
-            published = robot.feed_together(messages.items(), stamp_ns)
+            published = robot.feed(messages.items(), stamp_ns, together=True)
             yield Moment(stamp_ns, published + _tick(robot, stamp_ns), line)
             last_ns = stamp_ns
 
@@ -338,7 +338,7 @@ def _between(robot: Robot, last_ns: int, stamp_ns: int, line: int) -> Iterator[M
 
 
 def _tick(robot: Robot, stamp_ns: int) -> list[Published]:
-    return robot.feed(CLOCK_TOPIC, clock_message(stamp_ns), stamp_ns)
+    return robot.feed([(CLOCK_TOPIC, clock_message(stamp_ns))], stamp_ns)
 
 
 def _check_wanted(
@@ -480,7 +480,7 @@ class BlockLoop:
             self._robot.bus.pass_time(stamp_ns, self._is_timed)
             self._loop.publish_tick(run, i)
             count = run.count if i == 0 else 0
-            yield Moment(stamp_ns, self._robot.feed_together((), 0), place, count)
+            yield Moment(stamp_ns, self._robot.feed((), 0, together=True), place, count)
 
 
 def block_loops(robot: Robot, is_timed: bool) -> dict[str, BlockLoop]:

@@ -38,14 +38,9 @@ from propulsion_ros.rml.devices import (
 from propulsion_ros.rml.events import EventReader
 from propulsion_ros.rml.firing import never_fires
 from propulsion_ros.settings.errors import SourceError
-from propulsion_ros.settings.files import expand_user, printable, read_named
+from propulsion_ros.settings.files import DEEPEST, expand_user, printable, read_named
 from propulsion_ros.settings.hints import by_opening
-from propulsion_ros.settings.json_node import (
-    JsonNode,
-    line_in,
-    line_of,
-    parse_jsonc,
-)
+from propulsion_ros.settings.json_node import JsonNode, line_in, line_of, parse_jsonc
 from propulsion_ros.settings.quantity import FloatArray
 
 _DESCENT = 20.0  # speed of a descent by which the order of parachutes is found [m/s]
@@ -62,11 +57,10 @@ UNREAD = ('General', 'Networking', 'Radio')
 """Blocks of the flown software that set nothing here."""
 HIGHEST = 1e5
 """Height below which every parachute opens [m]; no other variable is so large either."""
+_LEGACY_NESTING = 10
+"""Deepest nesting of lists and objects that the flown parser takes."""
 UNITS = 'times in ms, lengths in m, axes north-east-down, angles in rad'
 """Units of every configuration of this language."""
-
-SIZE_LIMIT = 1024 * 1024
-"""Largest size of a configuration, a hundred times the largest in use [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +121,7 @@ def load_flight_config(
         The ``altitude_source`` with which it is flown, by which an event that deploys and can
         never fire is refused; '' for no such check.
     """
-    text = read_named(expand_user(path), SIZE_LIMIT)
+    text = read_named(expand_user(path))
     try:
         config = read_flight_config(text, semantics)
         certain = never_fires(config.events, source) if source and semantics == 'safe' else ()
@@ -147,7 +141,7 @@ def load_flight_config(
 def read_flight_config(text: str, semantics: str = 'safe') -> FlightConfig:
     """Return the configuration of a JSONC text; see `load_flight_config`."""
     is_legacy = semantics == 'legacy'
-    document = _parse(text, _LEGACY_NESTING if is_legacy else _DEEPEST)
+    document = JsonNode(parse_jsonc(text, _LEGACY_NESTING if is_legacy else DEEPEST))
     document.check_keys((*BLOCKS, *UNREAD))
     sensors = read_sensors(document['Sensors']) if document.has('Sensors') else None
     orientation = read_estimator(document['Estimator']) if document.has('Estimator') else None
@@ -396,38 +390,3 @@ def _named(events: tuple[EventSpec, ...]) -> tuple[DeployerSpec, ...]:
         for event in events for action in event.actions if action.kind == 'deployment'
     ]
     return tuple(DeployerSpec(i, f'deployer_{i}') for i in range(max(used, default=-1) + 1))
-
-
-_LEGACY_NESTING = 10
-"""Deepest nesting of lists and objects that the flown parser takes."""
-_DEEPEST = 200  # nesting of any text
-
-
-def _parse(text: str, max_nesting: int) -> JsonNode:
-    """Return the document of a JSONC text."""
-    # The parser recurses, so a text that is far too deep is refused first.
-    if _brackets(text) > 2 * _DEEPEST:
-        raise SourceError('document', 'is nested too deeply')
-    value = parse_jsonc(text)
-    if _depth(value) > max_nesting:
-        raise SourceError('document', f'is nested too deeply, more than {max_nesting} levels')
-    return JsonNode(value)
-
-
-def _brackets(text: str) -> int:
-    """Return an upper bound of the nesting."""
-    depth = deepest = 0
-    for character in text:
-        if character in '[{':
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ']}':
-            depth -= 1
-    return deepest
-
-
-def _depth(value: Any) -> int:
-    """Return how deeply lists and objects are nested, 0 for neither."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0

@@ -19,6 +19,7 @@ import json5
 import yaml
 
 from propulsion_ros.settings.errors import SourceError
+from propulsion_ros.settings.files import DEEPEST
 from propulsion_ros.settings.flat import Parameter, suggestion
 from propulsion_ros.settings.hints import number_hint
 from propulsion_ros.settings.quantity import Quantity, out_of_bounds
@@ -46,11 +47,22 @@ _NO_VALUE = ('', '[', '{', ',', ':')
 _HEXADECIMAL = re.compile(rf'0[xX][0-9a-fA-F]{{{_LONGEST_NUMBER}}}')
 
 
-def parse_jsonc(text: str) -> Any:
+def parse_jsonc(text: str, deepest: int = DEEPEST) -> Any:
     """Return the value of a text.
 
-    Raises `SourceError` with line and column if it is no JSON, or a key is given twice.
+    Raises `SourceError` with line and column if it is no JSON, a key is given twice, or lists and
+    objects are nested deeper than ``deepest``.
     """
+    try:
+        value = _parsed(text)
+        if _depth(value) <= deepest:
+            return value
+    except RecursionError:
+        pass
+    raise SourceError('document', f'is nested too deeply, more than {deepest} levels')
+
+
+def _parsed(text: str) -> Any:
     try:
         return json.loads(
             without_comments(text), object_pairs_hook=_once, parse_int=_integer
@@ -59,6 +71,13 @@ def parse_jsonc(text: str) -> Any:
         if len(text) > JSON5_LIMIT:
             raise _no_json(error) from error
     return _json5(text)
+
+
+def _depth(value: Any) -> int:
+    """Return how deeply lists and objects are nested, 0 for neither."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
 
 
 def line_of(text: str, path: str) -> int:
@@ -125,8 +144,6 @@ def _json5(text: str) -> Any:
         return json5.loads(text, allow_duplicate_keys=False)
     except ValueError as error:
         raise _no_json(error) from error
-    except RecursionError as error:
-        raise SourceError('document', 'is nested too deeply') from error
 
 
 def _no_json(error: ValueError) -> SourceError:

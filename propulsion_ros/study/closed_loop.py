@@ -90,7 +90,7 @@ class ClosedLoop:
         for now_ns in (0, _SETTLED_NS):
             self._bus.steady_ns = now_ns
             look()
-            self._bus.feed_together((), 0)
+            self._bus.feed((), 0, together=True)
         if self._body.is_active:
             raise FlightError('; '.join([
                 f'no step after {self._bus.now_ns * 1e-9:.3f} s: expected a command with the '

@@ -18,8 +18,8 @@ class NodeParameters(GivenParameters):
         super().__init__(node_name, given)
         self.followed, self.text = [], text
 
-    def follow_live(self, classes, values, check, apply):
-        self.followed.append((classes, values, check))
+    def follow_live(self, classes, values, loop):
+        self.followed.append((classes, values, loop.check))
 
     def latched_text(self, topic, timeout):
         return self.text

@@ -218,7 +218,7 @@ def test_what_is_switched_off_here_gets_no_thrust_whatever_is_published(host):
     report(host, d=1.0)
     assert demand(host, 0.0, 0.0, 8.0, 0.0, 0.0, 0.0)[0][3] == 0.0
     with pytest.raises(ConfigError, match="unknown name 'e', known: a, b, c, d"):
-        host.loop.check(LoopParams(switched_off=('e',)))
+        host.loop.check(LoopParams(switched_off=('e',)), rotors())
 
 
 def test_of_the_effectiveness_the_newest_holds(host):

@@ -4,15 +4,15 @@ import pytest
 
 from propulsion_ros.graph.family_params import ActuatorNodeParams
 from propulsion_ros.loops.actuator_loop import LoopParams
-from propulsion_ros.loops.ports import Complaints, GivenParameters
+from propulsion_ros.loops.ports import NONE, Complaints, GivenParameters
 from propulsion_ros.models.boosters.params import BoostersParams
 from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.settings.flat import build, parameters_of
 
 
-def loop_params(given, defaults=None):
+def loop_params(given, defaults=NONE):
     parameters = GivenParameters('rotors', given)
-    return build(LoopParams, parameters.declare_rest(parameters_of(LoopParams), defaults))
+    return build(LoopParams, parameters.declare(parameters_of(LoopParams), defaults))
 
 
 def test_what_is_given_wins_over_the_description_and_that_over_the_schema():
@@ -24,7 +24,7 @@ def test_what_is_given_wins_over_the_description_and_that_over_the_schema():
 
 def test_what_is_not_given_is_as_a_node_declares_it():
     """What a node refused of its own defaults, check took."""
-    values = GivenParameters('boosters', {}).declare_rest(parameters_of(BoostersParams))
+    values = GivenParameters('boosters', {}).declare(parameters_of(BoostersParams))
     assert values['max_fuel_rate'] == -1.0
     assert values['max_thrust'] is None
 
@@ -33,10 +33,11 @@ def test_an_unknown_key_is_refused_with_what_all_declared():
     parameters = GivenParameters('rotors', {
         'update_rat': 1.0, 'publish_each': True, 'autostart': False, 'use_sim_time': True,
     })
-    own = build(ActuatorNodeParams, parameters.declare_some(parameters_of(ActuatorNodeParams)))
+    values = parameters.declare(parameters_of(ActuatorNodeParams), more=True)
+    own = build(ActuatorNodeParams, values)
     assert own.publish_each
     with pytest.raises(ConfigError, match="'update_rat': unknown, did you mean 'update_rate'"):
-        parameters.declare_rest(parameters_of(LoopParams))
+        parameters.declare(parameters_of(LoopParams))
 
 
 def test_there_is_no_graph():
@@ -44,7 +45,7 @@ def test_there_is_no_graph():
     with pytest.raises(ConfigError, match='/robot_description needs a ROS graph'):
         parameters.latched_text('/robot_description', 1.0)
     assert parameters.has_type('actuator_msgs/msg/Actuators')
-    parameters.follow_live((), {}, print, print)
+    parameters.follow_live((), {}, None)
 
 
 S = 1_000_000_000

@@ -17,12 +17,14 @@ from sensor_msgs.msg import JointState
 from benchmarks.wire import Wire
 from propulsion_ros.messages.fields import (
     INERTIA_NUMBERS,
+    KINDS,
     ODOMETRY_NUMBERS,
+    MessageReader,
     doubles,
+    plain,
     set_inertia,
     set_odometry,
 )
-from propulsion_ros.messages.readers import KINDS, MessageReader, plain
 from propulsion_ros.settings.errors import CommandError
 from ros_graph import stamped, wrench_message
 
@@ -46,7 +48,7 @@ def odometry(stamp_ns=0, values=(0.0,) * ODOMETRY_NUMBERS, frame='odom', child_f
 
 def inertia(stamp_ns, values, frame='base_link'):
     message = stamped(InertiaStamped, stamp_ns, frame)
-    set_inertia(message.inertia, [float(value) for value in values])
+    set_inertia(message, np.array(values, dtype=float))
     return message
 
 

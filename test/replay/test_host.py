@@ -54,7 +54,7 @@ class Net:
 
     def feed(self, topic, text='x'):
         self.taken.clear()
-        self.bus.feed(topic, SimpleNamespace(data=text), 5)
+        self.bus.feed([(topic, SimpleNamespace(data=text))], 5)
         return [f'{letter}:{text}' for letter, text in self.taken]
 
 
@@ -93,7 +93,7 @@ def test_together_all_loops_take_the_messages_before_what_follows_of_them():
     net = Net()
     net.add('a', ['/in'])
     net.add('b', ['/in', '/a/out'], to='')
-    net.bus.feed_together([('/in', SimpleNamespace(data='x'))], 5)
+    net.bus.feed([('/in', SimpleNamespace(data='x'))], 5, together=True)
     assert [f'{letter}:{text}' for letter, text in net.taken] == ['a:x', 'b:x', 'b:xa0']
 
 
@@ -121,10 +121,10 @@ def test_a_given_topic_is_not_joined():
 def test_time_is_that_of_the_clock_where_it_is_given():
     net = Net(given=['/clock'])
     host = net.add('a', ['/in', '/clock'], to='')
-    net.bus.feed('/in', SimpleNamespace(data='x'), 5)
+    net.bus.feed([('/in', SimpleNamespace(data='x'))], 5)
     assert host.now_ns() == 0
-    net.bus.feed('/clock', clock_message(30), 6)
-    net.bus.feed('/clock', clock_message(20), 7)
+    net.bus.feed([('/clock', clock_message(30))], 6)
+    net.bus.feed([('/clock', clock_message(20))], 7)
     assert (host.now_ns(), host.steady_ns()) == (20, 30)
 
 

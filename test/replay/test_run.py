@@ -346,9 +346,8 @@ def test_laps_of_a_loop_are_rows_one_after_the_other(config, tmp_path):
     assert stamps[:300] == stamps[300:] == sorted(stamps[:300])
 
 
-def late_bag(path, begin, *more, clock=None):
+def late_bag(path, begin, *more, clock=0):
     """Write a bag of simulated time whose odometry, and whose clock, begin at a step."""
-    clock = begin if clock is None else clock
     messages = [recorded('/clock', 1, Clock(clock=ns_to_stamp(clock * 20_000_000)))]
     for k in range(begin, begin + 20):
         messages.append(recorded('/flight_state/odometry', k + 2, odometry(k * 20_000_000)))
@@ -373,30 +372,24 @@ def test_a_bag_of_a_simulated_body_asks_for_its_model(tmp_path, capsys, is_launc
     assert hint + '--model' in capsys.readouterr().err
 
 
-def test_what_a_bag_lacks_at_its_beginning_is_printed_before_it_is_replayed(tmp_path, capsys):
-    path = flight_config(tmp_path / 'config.yaml')
-    bag = late_bag(tmp_path / 'late.mcap', 50)
-    assert replay(path, bag, tmp_path / 'out.mcap') == 0
-    printed = capsys.readouterr().err
-    assert 'nothing is in it of /flight_state/requests' in printed
-    assert 'it begins at 1.000 s of simulated time' in printed
-    request = recorded('/flight_state/requests', 100, launch(200_000_000))
-    bag = late_bag(tmp_path / 'whole.mcap', 0, request)
-    assert replay(path, bag, tmp_path / 'again.mcap') == 0
-    printed = capsys.readouterr().err
-    assert 'nothing is in it' not in printed
-    assert 'it begins at' not in printed
+@pytest.mark.parametrize(('begin', 'clock', 'asked', 'printed', 'absent'), [
+    (50, 50, (), ('nothing is in it of /flight_state/requests', 'it begins at 1.000 s of simulated '
+                  'time'), ()),
     # That nobody called before is no gap.
-    assert 'has at first nothing' not in printed
-
-
-def test_input_that_begins_behind_the_clock_is_no_bag_from_its_middle_on(tmp_path, capsys):
+    (0, 0, (launch(200_000_000),), (), ('nothing is in it', 'it begins at', 'has at first nothing')),
+    (50, 0, (), ('has at first nothing of /flight_state/odometry for 1.000 s; anything sent',),
+     ('it begins at',)),
+], ids=['from its middle on', 'whole', 'behind the clock'])
+def test_what_a_bag_lacks_at_its_beginning_is_printed(
+    tmp_path, capsys, begin, clock, asked, printed, absent
+):
     path = flight_config(tmp_path / 'config.yaml')
-    bag = late_bag(tmp_path / 'late.mcap', 50, clock=0)
+    requests = [recorded('/flight_state/requests', 100, each) for each in asked]
+    bag = late_bag(tmp_path / 'in.mcap', begin, *requests, clock=clock)
     assert replay(path, bag, tmp_path / 'out.mcap') == 0
-    printed = capsys.readouterr().err
-    assert 'it begins at' not in printed
-    assert 'has at first nothing of /flight_state/odometry for 1.000 s; anything sent' in printed
+    err = capsys.readouterr().err
+    assert all(line in err for line in printed)
+    assert not any(line in err for line in absent)
 
 
 def test_inputs_are_the_topics_that_nodes_take_and_do_not_publish(tmp_path, bag, config, capsys):

@@ -155,7 +155,7 @@ class FlightLoopParams:
 
 def read_params(parameters: Parameters) -> FlightLoopParams:
     """Return what the parameters of a node or a file give; raise `ConfigError` for a wrong one."""
-    return build(FlightLoopParams, parameters.declare_rest(parameters_of(FlightLoopParams)))
+    return build(FlightLoopParams, parameters.declare(parameters_of(FlightLoopParams)))
 
 
 def _has_folder(path: str) -> bool:
