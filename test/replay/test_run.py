@@ -376,8 +376,8 @@ def test_a_bag_of_a_simulated_body_asks_for_its_model(tmp_path, capsys, is_launc
     (50, 50, (), ('nothing is in it of /flight_state/requests', 'it begins at 1.000 s of simulated '
                   'time'), ()),
     # That nobody called before is no gap.
-    (0, 0, (launch(200_000_000),), (), ('nothing is in it', 'it begins at', 'has at first nothing')),
-    (50, 0, (), ('has at first nothing of /flight_state/odometry for 1.000 s; anything sent',),
+    (0, 0, (launch(200_000_000),), (), ('nothing is in it', 'it begins at', 'at first nothing')),
+    (50, 0, (), ('at first nothing of /flight_state/odometry for 1.000 s; anything sent',),
      ('it begins at',)),
 ], ids=['from its middle on', 'whole', 'behind the clock'])
 def test_what_a_bag_lacks_at_its_beginning_is_printed(
