@@ -15,7 +15,7 @@ from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP, SURE, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
-from propulsion_ros.flight.events.signs import INTERVALS
+from propulsion_ros.flight.events.signs import longest_silence_ns
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
@@ -215,10 +215,9 @@ class ApogeeDetector:
 
     @property
     def _longest_silence(self) -> float:
-        """Time without an altitude after which it is lost [s]; longer for a slow sensor."""
+        """Time without an altitude after which it is lost [s]."""
         interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
-        slow = min(INTERVALS * interval_ns * 1e-9, 2.0 * INTERVALS)
-        return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
+        return longest_silence_ns(round(self._params.frozen_after * 1e9), interval_ns) * 1e-9
 
     def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
         """Learn from a new fit, and vote."""
@@ -350,7 +349,7 @@ class ApogeeDetector:
     def _begin_coast(self, stamp_ns: int, seen: Parabola, now: float) -> None:
         """Begin a coast with the altitude and the velocity of a fit at a time [s]."""
         velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, _COAST_SIGMA))
+        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(CLEAR * sigma, _COAST_SIGMA))
 
     def _with_acceleration_input(self, fit: Parabola) -> Parabola:
         """Return the fit, corrected by the acceleration input while the window is short."""
@@ -433,7 +432,7 @@ class ApogeeDetector:
             foreseen = coast.foresight
         if foreseen is not None and not self._may_light:
             apogee_ns, _, sigma = foreseen
-            evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
+            evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, CLEAR * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _decide(self, stamp_ns: int, reason: str) -> None:
