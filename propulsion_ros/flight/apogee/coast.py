@@ -11,16 +11,17 @@ from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
 SEEN = 0.6
 """A coast is trusted once samples have agreed with it for so long [s]."""
-_DRAG_SIGMA = 4e-4  # standard deviation of that drag [1/m]
+LONGEST_GAP = 30.0
+"""Altitudes that are further apart do not show one coast [s]."""
+_DRAG_SIGMA = 4e-4  # standard deviation of `DRAG` among rockets [1/m]
 _LARGEST_DRAG = 1e-2  # the estimated drag is limited to this [1/m]
 _ACCELERATION_NOISE = 0.4  # process noise: acceleration other than by drag and gravity [m^2/s^3]
 _DRAG_NOISE = 0.1  # random walk of the drag: relative change in 1 s, one sigma
-_LONGEST_GAP = 30.0  # a longer gap between samples ends the coast [s]
 _LONGEST_STEP = 0.25  # longest step of a prediction [s]
 _GATE = 16.0  # a sample beyond 4 sigma disagrees [sigma^2]
 _FARTHEST = 400.0  # a sample beyond 20 sigma is not used at all [sigma^2]
 _MEMORY = 0.7  # time constant of the share of samples that agree [s]
-_STANDING = 1.5  # time for which they must have before it prevents a detection [s]
+_STANDING = 1.5  # the same time until a coast prevents a detection [s]
 _MODEL_SHARE = 0.06  # error of the predicted apogee by the model, over the time to it, one sigma
 _MODEL_SIGMA = 0.08  # part of that error that remains at the apogee, one sigma [s]
 
@@ -128,7 +129,7 @@ class CoastFilter:
         if self.begun_ns is None or stamp_ns <= self._now_ns:
             return
         step = (stamp_ns - self._now_ns) * 1e-9
-        if step > _LONGEST_GAP:
+        if step > LONGEST_GAP:
             self.reset()
             return
         self._predict(step)
@@ -149,7 +150,7 @@ class CoastFilter:
     def velocity_at(self, stamp_ns: int) -> float:
         """Return the predicted velocity at a stamp after the last sample [m/s]."""
         time, velocity = (stamp_ns - self._now_ns) * 1e-9, self.velocity
-        while 0.0 < time < _LONGEST_GAP:
+        while 0.0 < time < LONGEST_GAP:
             step = min(time, _LONGEST_STEP)
             velocity += (-STANDARD_GRAVITY - self.drag * velocity * abs(velocity)) * step
             time -= step

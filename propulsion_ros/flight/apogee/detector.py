@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
-from propulsion_ros.flight.apogee.coast import CoastFilter
+from propulsion_ros.flight.apogee.coast import LONGEST_GAP, CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
@@ -21,13 +21,11 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
-_ALTITUDE_RANGE = (-5e3, 1e6)  # an altitude outside is ignored: no pressure sensor reads it [m]
 _MINIMUM_LENGTH = 0.25  # a shorter window detects nothing: its fit is too uncertain [s]
 _SHORT = 1.0  # a shorter window is uncertain: acceleration corrects it, it begins no coast [s]
 _CERTAIN = 5.0  # a velocity downward by so many sigma is a descent at any acceleration
 _OLDER_BEFORE_JUMP = 3  # after so many older stamps in a row the clock was set back
 _FOLLOW_NS = 95_000_000  # the coast filter takes an altitude at most every 0.1 s [ns]
-_LONG_NS = 10_000_000_000  # medians that are further apart do not show one coast [ns]
 _FEWEST_MEDIANS = 4  # medians that show a coast: one more than a parabola needs
 _MEDIAN_NOISE = 1.0  # least noise of a median, one sigma [m]
 _BRIEF = 0.8  # a coast may show in this last part of the window before it shows in all [s]
@@ -122,7 +120,7 @@ class ApogeeDetector:
         self, stamp_ns: int, altitude: float, velocity: float = math.nan,
         acceleration: float = math.nan,
     ) -> ApogeeEstimate:
-        """Take one sample, and return the estimate; NaN, infinite or absurd values are ignored.
+        """Take one sample, and return the estimate; NaN and infinite values are ignored.
 
         Parameters
         ----------
@@ -153,7 +151,7 @@ class ApogeeDetector:
         if math.isfinite(acceleration):
             self._acceleration = acceleration
         self._lockout.take_input(stamp_ns, self._velocity)
-        is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
+        is_altitude = math.isfinite(altitude)
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
         is_news = is_altitude and self._tracker.is_news
@@ -362,12 +360,10 @@ class ApogeeDetector:
 
         Also before it flies: a computer that begins in the air is late without these medians.
         """
-        medians = [
-            each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
-        ]
+        last_ns = self._fall.medians[-1][0]
+        medians = [each for each in self._fall.medians if last_ns - each[0] < LONGEST_GAP * 1e9]
         if len(medians) < _FEWEST_MEDIANS:
             return
-        last_ns = medians[-1][0]
         time = np.array([(stamp_ns - last_ns) * 1e-9 for stamp_ns, _ in medians])
         fitted = fit_parabola(time, np.array([altitude for _, altitude in medians]))
         if fitted is None:
