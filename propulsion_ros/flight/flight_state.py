@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from propulsion_ros.flight.apogee.apogee_watch import ApogeeWatch
 from propulsion_ros.flight.apogee.estimate import Detector
-from propulsion_ros.flight.belief.belief import LIKELY
+from propulsion_ros.flight.belief.belief import ALONE, LIKELY
 from propulsion_ros.flight.belief.departure import CLIMB, FALL, Departure
 from propulsion_ros.flight.belief.feed import Readings
 from propulsion_ros.flight.belief.motion_watch import Kept, MotionWatch
@@ -38,7 +38,6 @@ from propulsion_ros.settings.errors import ConfigError
 from propulsion_ros.timing.dwell import Dwell, Held
 from propulsion_ros.timing.flight_clock import FlightTime, Stamp
 
-_ALONE_NS = 60_000_000_000  # people stay away for so long after an ignition [ns]
 _OVERRIDES_NS = 60_000_000_000  # an override counts more than the sensors for so long [ns]
 
 
@@ -354,7 +353,7 @@ class FlightState:
         The vehicle is away from the pad, and was lit so recently that people are still away.
         """
         lit_ns = self._events.lit_ns
-        is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < _ALONE_NS
+        is_recent = lit_ns is not None and self._clock.now_ns - lit_ns < ALONE * 1e9
         if not (is_recent and self.phase is Phase.FLIGHT and self._events.burns):
             return False
         return abs(self._motion.height - self._pad) > self._params.home_tolerance

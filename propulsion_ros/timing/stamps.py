@@ -13,8 +13,8 @@ from enum import Enum
 REANCHOR_NS = 500_000_000
 """A source on a robot must have a steady offset for so long before its time is followed [ns]."""
 _UNBOUNDED = 2**63
-_RATE_CHANGE = 2.5
-"""An interval more than this many times the one before may be a gap; a slow sensor has none."""
+INTERVALS = 2.5
+"""A source is silent after so many of its own intervals: a slow sensor has no gaps."""
 _STEADY_NS = 100_000_000  # a steady offset from the leading source may vary by this [ns],
 _STEADY_PART = 4  # and by one part in this many of the elapsed time, as the leader may be slow
 
@@ -235,7 +235,7 @@ class StampJudge:
         known_ns, self.interval_ns = self.interval_ns, step_ns
         self._run = 0
         self.newest_ns = stamp_ns
-        is_gap = step_ns > self._gap_ns and known_ns and step_ns > _RATE_CHANGE * known_ns
+        is_gap = step_ns > self._gap_ns and known_ns and step_ns > INTERVALS * known_ns
         return _GAP if is_gap else _NEXT
 
     def _repeat(

@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 
+from propulsion_ros.timing.stamps import INTERVALS
+
 _MOST_ROWS = 200  # newest messages that are kept
 _ENOUGH = 8  # intervals from which a rate is known
 _STALL = 10  # an interval of so many periods is a stall, not a number of missing messages
@@ -103,7 +105,6 @@ ALONE_NS = 200_000_000
 """Least time before a replacement in which only messages of other lines arrive [ns]."""
 _GAP_NS = 100_000_000  # a line that is silent for longer has a gap or has ended [ns]
 _LASTING = 3  # fewest messages of a line that is preferred as nearer to the computer's clock
-_RATE_CHANGE = 2.5  # a line is silent after more than so many of its intervals
 _LONGEST_INTERVAL_NS = 2_000_000_000  # a longer interval counts as this one [ns]
 _MOST = 8  # lines that are kept beside the followed one and the first one
 
@@ -162,7 +163,7 @@ class _Line:
 
     def is_silent(self, steady_ns: int, longer_than_ns: int) -> bool:
         """Return whether no message has come for a time that is also long for the line's rate."""
-        return steady_ns - self.steady_ns > max(longer_than_ns, _RATE_CHANGE * self._interval_ns)
+        return steady_ns - self.steady_ns > max(longer_than_ns, INTERVALS * self._interval_ns)
 
     def has_ended(self, steady_ns: int) -> bool:
         """Return whether the line lasted for a while and is silent now."""

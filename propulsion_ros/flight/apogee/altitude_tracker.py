@@ -14,9 +14,11 @@ from propulsion_ros.flight.apogee.parabola import (
     noise_of,
     reweight,
 )
-from propulsion_ros.flight.events.signs import INTERVALS
+from propulsion_ros.flight.belief.belief import Channel
+from propulsion_ros.flight.belief.feed import MOVES
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import Held
+from propulsion_ros.timing.stamps import INTERVALS
 
 
 class SampleWindow:
@@ -134,9 +136,8 @@ _RECENT = 0.3  # a fit agrees if the samples of this last time have half of thei
 _SURRENDER = 0.5  # outliers in a row over this part of the window are the true altitude
 _PRIOR_COUNT = 4.0  # number of samples that the prior of the noise counts as
 _REPEATS = 3  # a sensor that repeats a value so often and then leaps is slower than its messages
-_LEAP = 5.0  # least change of the altitude that is such a leap [m]
-_MOVED = 3.0  # a repeated value is held if the vehicle has moved further meanwhile [m]
-_STEPS = 1.5  # the same in last changes of the altitude, as a coarse sensor has larger steps
+_LEAP = 10.0  # a change of the altitude by so many sigma of the prior noise is such a leap
+_STEPS = 1.5  # a value is held after a motion by so many of its last steps, and by `MOVES`
 _FLOOR_RATIO = 0.2  # least sigma of the residuals in a robust fit over the prior noise
 
 
@@ -249,13 +250,13 @@ class AltitudeTracker:
                 return False
             moved = abs(speed) * (stamp_ns - (since_ns or 0)) * 1e-9
             if not self.is_held and (
-                moved > max(_MOVED, _STEPS * self._change)
+                moved > max(MOVES[Channel.HEIGHT], _STEPS * self._change)
                 or self._contradicts(self._held.then, time, altitude, _HELD_GATE)
             ):
                 self.is_held = True
                 self._drop_repeated(since_ns)
             return not self.is_held
-        leaps = abs(altitude - before) > max(_LEAP, 5.0 * self._noise_prior)
+        leaps = abs(altitude - before) > _LEAP * self._noise_prior
         if self._repeats >= _REPEATS and leaps and since_ns is not None:
             self._drop_repeated(since_ns)
             self.interval_ns = stamp_ns - since_ns

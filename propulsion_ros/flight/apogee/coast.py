@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from propulsion_ros.flight.apogee.parabola import CLEAR
+from propulsion_ros.flight.belief.belief import DOF, DRAG
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 
-_DRAG = 3e-4  # drag of a model rocket over its squared speed, at the start [1/m]
-_DRAG_SIGMA = 4e-4  # standard deviation of that drag [1/m]
+SEEN = 0.6
+"""A coast is trusted once samples have agreed with it for so long [s]."""
+LONGEST_GAP = 30.0
+"""Altitudes that are further apart do not show one coast [s]."""
+_DRAG_SIGMA = 4e-4  # standard deviation of `DRAG` among rockets [1/m]
 _LARGEST_DRAG = 1e-2  # the estimated drag is limited to this [1/m]
 _ACCELERATION_NOISE = 0.4  # process noise: acceleration other than by drag and gravity [m^2/s^3]
 _DRAG_NOISE = 0.1  # random walk of the drag: relative change in 1 s, one sigma
-_LONGEST_GAP = 30.0  # a longer gap between samples ends the coast [s]
 _LONGEST_STEP = 0.25  # longest step of a prediction [s]
-_TAILS = 4.0  # degrees of freedom of the altitude noise (Student's t), for its heavy tails
 _GATE = 16.0  # a sample beyond 4 sigma disagrees [sigma^2]
 _FARTHEST = 400.0  # a sample beyond 20 sigma is not used at all [sigma^2]
 _MEMORY = 0.7  # time constant of the share of samples that agree [s]
-_SEEN = 0.6  # time for which samples must have agreed before the filter is trusted [s]
-_STANDING = 1.5  # the same before the filter prevents a detection [s]
+_STANDING = 1.5  # the same time until a coast prevents a detection [s]
 _MODEL_SHARE = 0.06  # error of the predicted apogee by the model, over the time to it, one sigma
 _MODEL_SIGMA = 0.08  # part of that error that remains at the apogee, one sigma [s]
 
@@ -78,7 +80,7 @@ class CoastFilter:
         """Begin a coast with an altitude [m], and a velocity with its sigma [m/s]."""
         self.reset()
         self.begun_ns = self._now_ns = self.agreed_ns = stamp_ns
-        self.altitude, self.velocity, self.drag = altitude, velocity, _DRAG
+        self.altitude, self.velocity, self.drag = altitude, velocity, DRAG
         # The covariance of h, v and k, by pairs; h begins with a sigma of 5 m.
         self._hh, self._hv, self._hk = 25.0, 0.0, 0.0
         self._vv, self._vk, self._kk = sigma * sigma, 0.0, _DRAG_SIGMA * _DRAG_SIGMA
@@ -99,7 +101,7 @@ class CoastFilter:
     @property
     def is_trusted(self) -> bool:
         """Whether samples have agreed with the filter over at least 0.6 s."""
-        return self.standing >= _SEEN
+        return self.standing >= SEEN
 
     @property
     def agrees(self) -> bool:
@@ -120,14 +122,14 @@ class CoastFilter:
         foreseen = self.foresight
         if self.standing < _STANDING or foreseen is None:
             return False
-        return (foreseen.apogee_ns - stamp_ns) * 1e-9 > 3.0 * foreseen.sigma + margin
+        return (foreseen.apogee_ns - stamp_ns) * 1e-9 > CLEAR * foreseen.sigma + margin
 
     def take(self, stamp_ns: int, altitude: float, noise: float) -> None:
         """Take an altitude and its noise, one sigma [m]."""
         if self.begun_ns is None or stamp_ns <= self._now_ns:
             return
         step = (stamp_ns - self._now_ns) * 1e-9
-        if step > _LONGEST_GAP:
+        if step > LONGEST_GAP:
             self.reset()
             return
         self._predict(step)
@@ -138,7 +140,7 @@ class CoastFilter:
         agrees = square < _GATE
         self.agreement += (agrees - self.agreement) * min(step / _MEMORY, 0.3)
         if square < _FARTHEST:
-            self._correct(innovation, variance * (_TAILS + square) / (_TAILS + 1.0))
+            self._correct(innovation, variance * (DOF + square) / (DOF + 1.0))
         if agrees:
             self.agreed_ns, self.disagreed_ns = stamp_ns, None
             self._foresight = None
@@ -148,7 +150,7 @@ class CoastFilter:
     def velocity_at(self, stamp_ns: int) -> float:
         """Return the predicted velocity at a stamp after the last sample [m/s]."""
         time, velocity = (stamp_ns - self._now_ns) * 1e-9, self.velocity
-        while 0.0 < time < _LONGEST_GAP:
+        while 0.0 < time < LONGEST_GAP:
             step = min(time, _LONGEST_STEP)
             velocity += (-STANDARD_GRAVITY - self.drag * velocity * abs(velocity)) * step
             time -= step
@@ -175,7 +177,7 @@ class CoastFilter:
         self._hk = hk + dt * vk
         self._vv = a * (a * vv + b * vk) + b * (a * vk + b * kk) + q
         self._vk = a * vk + b * kk
-        self._kk = kk + (_DRAG_NOISE * max(k, 0.1 * _DRAG)) ** 2 * dt
+        self._kk = kk + (_DRAG_NOISE * max(k, 0.1 * DRAG)) ** 2 * dt
 
     def _correct(self, innovation: float, variance: float) -> None:
         total = self._hh + variance

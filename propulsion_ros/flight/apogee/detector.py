@@ -8,26 +8,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from propulsion_ros.flight.apogee.altitude_tracker import AltitudeTracker
-from propulsion_ros.flight.apogee.coast import CoastFilter
+from propulsion_ros.flight.apogee.coast import LONGEST_GAP, CoastFilter
 from propulsion_ros.flight.apogee.estimate import ApogeeEstimate
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR, Parabola, fit_parabola
 from propulsion_ros.flight.apogee.params import ApogeeParams
 from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP, SURE, LastingFall, Lockout, Standstill
 from propulsion_ros.flight.apogee.votes import VOTES, Ballot, Evidence, Vote
-from propulsion_ros.flight.events.signs import INTERVALS
+from propulsion_ros.flight.events.signs import longest_silence_ns
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
-_ALTITUDE_RANGE = (-5e3, 1e6)  # an altitude outside is ignored: no pressure sensor reads it [m]
 _MINIMUM_LENGTH = 0.25  # a shorter window detects nothing: its fit is too uncertain [s]
 _SHORT = 1.0  # a shorter window is uncertain: acceleration corrects it, it begins no coast [s]
 _CERTAIN = 5.0  # a velocity downward by so many sigma is a descent at any acceleration
 _OLDER_BEFORE_JUMP = 3  # after so many older stamps in a row the clock was set back
 _FOLLOW_NS = 95_000_000  # the coast filter takes an altitude at most every 0.1 s [ns]
-_LONG_NS = 10_000_000_000  # medians that are further apart do not show one coast [ns]
 _FEWEST_MEDIANS = 4  # medians that show a coast: one more than a parabola needs
 _MEDIAN_NOISE = 1.0  # least noise of a median, one sigma [m]
 _BRIEF = 0.8  # a coast may show in this last part of the window before it shows in all [s]
@@ -122,7 +120,7 @@ class ApogeeDetector:
         self, stamp_ns: int, altitude: float, velocity: float = math.nan,
         acceleration: float = math.nan,
     ) -> ApogeeEstimate:
-        """Take one sample, and return the estimate; NaN, infinite or absurd values are ignored.
+        """Take one sample, and return the estimate; NaN and infinite values are ignored.
 
         Parameters
         ----------
@@ -153,7 +151,7 @@ class ApogeeDetector:
         if math.isfinite(acceleration):
             self._acceleration = acceleration
         self._lockout.take_input(stamp_ns, self._velocity)
-        is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
+        is_altitude = math.isfinite(altitude)
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
         is_news = is_altitude and self._tracker.is_news
@@ -215,10 +213,9 @@ class ApogeeDetector:
 
     @property
     def _longest_silence(self) -> float:
-        """Time without an altitude after which it is lost [s]; longer for a slow sensor."""
+        """Time without an altitude after which it is lost [s]."""
         interval_ns = max(self._stamps.interval_ns, self._tracker.interval_ns)
-        slow = min(INTERVALS * interval_ns * 1e-9, 2.0 * INTERVALS)
-        return max(self._params.frozen_after, slow if interval_ns > 2e8 else 0.0)
+        return longest_silence_ns(round(self._params.frozen_after * 1e9), interval_ns) * 1e-9
 
     def _judge(self, stamp_ns: int, fit: Parabola, altitude: float) -> None:
         """Learn from a new fit, and vote."""
@@ -350,7 +347,7 @@ class ApogeeDetector:
     def _begin_coast(self, stamp_ns: int, seen: Parabola, now: float) -> None:
         """Begin a coast with the altitude and the velocity of a fit at a time [s]."""
         velocity, sigma = seen.velocity(now), seen.velocity_sigma(now)
-        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(3.0 * sigma, _COAST_SIGMA))
+        self._coast.begin(stamp_ns, seen.altitude(now), velocity, max(CLEAR * sigma, _COAST_SIGMA))
 
     def _with_acceleration_input(self, fit: Parabola) -> Parabola:
         """Return the fit, corrected by the acceleration input while the window is short."""
@@ -363,12 +360,10 @@ class ApogeeDetector:
 
         Also before it flies: a computer that begins in the air is late without these medians.
         """
-        medians = [
-            each for each in self._fall.medians if self._fall.medians[-1][0] - each[0] < _LONG_NS
-        ]
+        last_ns = self._fall.medians[-1][0]
+        medians = [each for each in self._fall.medians if last_ns - each[0] < LONGEST_GAP * 1e9]
         if len(medians) < _FEWEST_MEDIANS:
             return
-        last_ns = medians[-1][0]
         time = np.array([(stamp_ns - last_ns) * 1e-9 for stamp_ns, _ in medians])
         fitted = fit_parabola(time, np.array([altitude for _, altitude in medians]))
         if fitted is None:
@@ -433,7 +428,7 @@ class ApogeeDetector:
             foreseen = coast.foresight
         if foreseen is not None and not self._may_light:
             apogee_ns, _, sigma = foreseen
-            evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, 3.0 * sigma)
+            evidence.overdue = (stamp_ns - apogee_ns) * 1e-9 - max(_LEAST_WAIT, CLEAR * sigma)
         self._decide(stamp_ns, self._ballot.update(stamp_ns, evidence))
 
     def _decide(self, stamp_ns: int, reason: str) -> None:

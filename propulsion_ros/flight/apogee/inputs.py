@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from propulsion_ros.flight.apogee.parabola import CLEAR
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.timing.dwell import Held
 
-_FAR = 12.0  # a value is off if it differs from the altitude's speed by this and 3 sigma [m/s]
+_FAR = 12.0  # a value is off if it clearly differs from the altitude's speed by more [m/s]
 _FINE = 1.5  # largest sigma of the altitude's speed from which the bias is learned [m/s]
 _SHARE_TIME = 4.0  # time constant of the share of values that are off; longer than a dip [s]
 _WRONG = 0.5  # the input is wrong from this share of values that are off
@@ -80,7 +81,7 @@ class SpeedInput:
         if not self.is_live(stamp_ns):
             return
         difference = self.latest - velocity
-        is_far = abs(difference) > _FAR + 3.0 * sigma
+        is_far = abs(difference) > _FAR + CLEAR * sigma
         since = 0.0 if self._compared_ns is None else (stamp_ns - self._compared_ns) * 1e-9
         self._compared_ns = stamp_ns
         self._far_share += (is_far - self._far_share) * min(since / _SHARE_TIME, 0.2)

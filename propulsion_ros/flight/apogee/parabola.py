@@ -206,7 +206,7 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
     """Return whether the residuals have heavier tails than normal noise.
 
     Geary's test ("The ratio of the mean deviation to the standard deviation as a test of
-    normality", Biometrika 27, 1935) at three standard deviations.
+    normality", Biometrika 27, 1935).
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def has_outliers(residual: FloatArray, square_sum: float) -> bool:
     """
     n = len(residual)
     absolute = float(np.add.reduce(np.abs(residual)))
-    limit = _GEARY_MEAN - 3.0 * _GEARY_SPREAD / math.sqrt(n)
+    limit = _GEARY_MEAN - CLEAR * _GEARY_SPREAD / math.sqrt(n)
     return absolute < limit * math.sqrt(n * square_sum)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
+from propulsion_ros.flight.apogee.coast import SEEN
 from propulsion_ros.flight.apogee.inputs import SpeedInput
 from propulsion_ros.flight.apogee.parabola import CLEAR
 from propulsion_ros.flight.apogee.params import ApogeeParams
@@ -150,10 +151,8 @@ class Lockout:
 
 _DRAG = 2e-3  # drag over the squared speed that no vehicle without a parachute exceeds [1/m]
 _PART = 0.7  # part of the least possible speed that a fit must show
-_OFF = 10.0  # error of a fitted speed that does not make it impossible [m/s]
-_BEFORE_NS = 600_000_000  # least age of a coast when the altitude stops, to be trusted [ns]
-_MOVING = 10.0  # least speed of an altitude that moves again [m/s]
-_MOVING_TIME = 1.0  # dwell of that speed before the altitude is used again [s]
+_OFF = 10.0  # a fitted speed may err by so much, and an altitude that is faster moves [m/s]
+_MOVING_TIME = 1.0  # dwell of a motion before the altitude is used again [s]
 _IMPOSSIBLE_TIME = 2.5  # dwell of an impossible speed before it is taken for the true one [s]
 
 
@@ -188,7 +187,7 @@ class Standstill:
 
     def is_since(self, begun_ns: int) -> bool:
         """Return whether the last trusted speed is older than 0.6 s after ``begun_ns``."""
-        return self._trusted_ns is None or self._trusted_ns - begun_ns < _BEFORE_NS
+        return self._trusted_ns is None or self._trusted_ns - begun_ns < SEEN * 1e9
 
     def is_over(self, stamp_ns: int) -> bool:
         """Return whether the longest coast from the last trusted speed has ended."""
@@ -223,7 +222,7 @@ class Standstill:
             while clogged ports refill.
         """
         if self.is_found:
-            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > _MOVING):
+            if self._moving.update(stamp_ns, abs(velocity) - CLEAR * sigma > _OFF):
                 self.trust(stamp_ns, velocity, sigma)
             return
         too_fast = velocity - CLEAR * sigma > fastest + _OFF

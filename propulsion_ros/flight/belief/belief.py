@@ -35,12 +35,18 @@ STILL = 0.3 * STANDARD_GRAVITY
 """Largest difference from 1 g at rest, in a lift, or under a parachute [m/s^2]."""
 WEAK = 3.5
 """A vehicle at rest has no smaller force, unless its accelerometer has failed [m/s^2]."""
+ALONE = 60.0
+"""People stay away from the vehicle for so long after an ignition [s]."""
+DRAG = 3e-4
+"""Drag of a model rocket at the ground, over the squared speed [1/m]."""
+DOF = 4.0
+"""Degrees of freedom of the errors of a sound sensor (Student's t), for their heavy tails."""
+GLITCH = 0.01
+"""Share of a sound sensor's readings that are outliers."""
 
 _FAILURE_RATE = 2e-4  # of a sound channel [1/s]
 _HEALING_RATE = 0.2  # of a failed channel [1/s]
 _FAILED_START = 0.01  # odds of a failed channel at the start
-_DOF = 4.0  # degrees of freedom of the errors of a sound channel (Student's t)
-_GLITCH = 0.01  # share of a sound channel's readings that are outliers
 # A failed channel reads near its last values, is blocked, dead or stuck, or reads anything. The
 # weights of these add up to more than 1, see `_likelihood_stuck`.
 _NEAR = (5.0, 5.0, 5.0)  # scale of the distance from the last values [m, m/s, m/s^2]
@@ -60,7 +66,6 @@ _STUCK_SIGMA = 0.3  # standard deviation of a stuck accelerometer [m/s^2]
 _THRUST = 0.2  # standard deviation of the change of a thrust within 1 s, as a share of it
 _LEAST_PUSH = 0.5 * STANDARD_GRAVITY  # beside a sound height a weaker push varies like this [m/s^2]
 _PORT = 3e-4  # error of a static port over the squared speed [s^2/m]; its rate lasts for 1 s
-_DRAG = 3e-4  # drag of a model rocket at the ground, over the squared speed [1/m]
 _DRAG_SPREAD = 0.5  # standard deviation of the drag, as a share of it
 _DRAG_TIME = 8.0  # time constant of the error of the drag [s]
 _TILT_NOISE = 8.0  # process noise of a free speed, as a force of 1 g is never all upright [m^2/s^3]
@@ -84,7 +89,6 @@ _LEAST = 1e-30  # least probability of a hypothesis, so that it can recover
 _LONGEST = 0.25  # longest step of a prediction [s]
 _STEPS = 40  # most steps of a prediction, however long
 _SHAKEN = 10.0  # variance of the acceleration at rest over the noise variance of the force
-_LIT = 60.0  # people stay away from the vehicle for so long after an ignition command [s]
 # Probability of each mode, by whether the vehicle may begin in the air.
 _PRIORS = {
     False: (0.90, 0.01, 0.01, 0.04, 0.04),
@@ -100,7 +104,7 @@ def _normal(off: float, variance: float) -> float:
 
 def _log_agreement(square: FloatArray | float) -> FloatArray:
     """Return the log of Student's t over its peak, for a squared deviation in sigmas."""
-    return np.asarray(-0.5 * (_DOF + 1.0) * np.log1p(square / _DOF))
+    return np.asarray(-0.5 * (DOF + 1.0) * np.log1p(square / DOF))
 
 
 def _log_density(square: FloatArray | float, variance: FloatArray | float) -> FloatArray:
@@ -111,7 +115,7 @@ def _log_density(square: FloatArray | float, variance: FloatArray | float) -> Fl
 def _drag(height: FloatArray, speed: FloatArray) -> FloatArray:
     """Return the likely drag of a model rocket, with the sign of its speed [m/s^2]."""
     air = np.exp(-np.minimum(np.maximum(height, 0.0), 1e5) / _AIR)
-    return np.asarray(_DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air)
+    return np.asarray(DRAG * speed * np.minimum(np.abs(speed), _DRAG_SPEED) * air)
 
 
 def _moments(weight: FloatArray, mean: FloatArray, covariance: FloatArray) -> FloatArray:
@@ -300,7 +304,7 @@ class Belief:
 
         A reading of the accelerometer ends that, as it shows a push by itself.
         """
-        self._lit_time = _LIT
+        self._lit_time = ALONE
         self._shares[self._is_rest] += self._shares[self._is_carried]
         self._shares[self._is_carried] = _LEAST
 
@@ -518,7 +522,7 @@ class Belief:
         noisy = np.sqrt(noise_square / kind)
         near, far = _NEAR[channel] * noisy * max(spacing, 1.0) ** 1.5, _FAR[channel]
         sound = np.logaddexp(
-            math.log1p(-_GLITCH) + _log_density(square, total), math.log(_GLITCH / far)
+            math.log1p(-GLITCH) + _log_density(square, total), math.log(GLITCH / far)
         )
         step = self._own_innovation(channel, value, weight)
         failed = np.log(
@@ -534,7 +538,7 @@ class Belief:
         elif channel is Channel.HEIGHT:
             self._weigh(np.where(self._is_carried & is_sound, -abs(value) / _TERRAIN, 0.0))
         # An outlier moves the state less (weights of Student's t).
-        noise = noise_square / weight * (_DOF + square) / (_DOF + 1.0)
+        noise = noise_square / weight * (DOF + square) / (DOF + 1.0)
         gain = self._covariance[:, :, index] * (
             is_sound / (self._covariance[:, index, index] + noise)
         )[:, None]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from propulsion_ros.flight.belief.belief import CERTAIN, LIKELY, STILL, Belief, Channel
 from propulsion_ros.flight.belief.feed import Vector
+from propulsion_ros.flight.belief.settling import SETTLING_TIME
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import of_vector, rotate
 
@@ -22,7 +23,6 @@ _READINGS = 2  # readings in a row that must show a departure
 _LASTS_NS = 600_000_000  # dwell of a departure without a push [ns]
 _PUSHED = (5.0, 5.0)  # least distance from where it was held [m], least speed [m/s], after a push
 _UNPUSHED = (AWAY, 10.0)  # the same without a push, as wind on a port moves a height too
-_SETTLE_NS = 10_000_000_000  # for so long a barometer settles after its first reading [ns]
 _PUSHES_NS = 25_000_000_000  # a longer push of a held vehicle is an offset of its sensor [ns]
 _DATED_NS = 10_000_000_000  # a departure without a push is dated back by no more [ns]
 _WEIGHT = (0.8 * STANDARD_GRAVITY, 1.2 * STANDARD_GRAVITY)  # force at rest; more is a push [m/s^2]
@@ -231,7 +231,7 @@ class DepartureWatch:
     def _settle(self, now_ns: int, height: float) -> None:
         """Take a height while the level is unknown."""
         if self._settled_ns is None:
-            self._settled_ns = now_ns + _SETTLE_NS
+            self._settled_ns = now_ns + round(SETTLING_TIME * 1e9)
             if self.begins_in_air:
                 self.level = min(height, self._highest)
         if now_ns >= self._settled_ns and not self._has_settled:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from propulsion_ros.timing.stamps import INTERVALS
+
 Vector = tuple[float, float, float]
 _UNKNOWN = (math.nan, math.nan, math.nan)
 WINDOW_NS = (40_000_000, 100_000_000, 100_000_000, 100_000_000)
@@ -16,7 +18,6 @@ BENDS = (50.0, 500.0, None, None)
 """Largest curvature by motion [m/s^2], [m/s^3]; None: noise is the change between two readings."""
 
 _LIVE_NS = (300_000_000, 2_000_000_000)  # bounds of the time to a dropout of a channel [ns]
-_INTERVALS = 2.5  # time to a dropout, in intervals of the channel
 _REPEATS_NS = (500_000_000, 10_000_000_000)  # bounds of how long a value may repeat itself [ns]
 _HELD = 1.5  # after a move a value is held by the sensor for so many intervals, and not read
 _STALE_NS = 2_500_000_000  # a value that has repeated itself for longer makes nothing certain [ns]
@@ -241,7 +242,7 @@ class Feed:
     def is_live(self, now_ns: int) -> bool:
         """Return whether it had a reading lately."""
         least_ns, most_ns = _LIVE_NS
-        return now_ns - self._read_ns < min(max(_INTERVALS * self._interval_ns, least_ns), most_ns)
+        return now_ns - self._read_ns < min(max(INTERVALS * self._interval_ns, least_ns), most_ns)
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether it is live and its value has changed lately."""

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 
-from propulsion_ros.flight.belief.belief import ALIKE, Channel
+from propulsion_ros.flight.belief.belief import ALIKE, GLITCH, Channel
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.settings.quantity import FloatArray
 
+SETTLING_TIME = 10.0
+"""Every height has settled after so long [s]."""
 _SETTLES = np.geomspace(0.1, 3.0, 24)  # time constants of a sensor that settles [s]
 _STEP_NOISE = 0.1  # process noise for a time constant between two, as a share of a step
 _LONG = 1000.0  # time constant that stands for free motion [s]
@@ -19,12 +21,10 @@ _PUSHES = np.array([2.0, 2.0, 30.0])  # standard deviation of the change of thei
 _FREE = 0.5  # probability of free motion at the start
 _WIND_NOISE = 1.0  # process noise of the final height, as in wind [m^2/s]
 _FROM = 1000.0  # standard deviation of where it begins, and range of outliers [m]
-_GLITCH = 0.01  # share of readings that are outliers
 _AWAY = 5.0  # a height is of use when nearer to its final value [m]
 _DOUBTED = 0.3  # probability of settling up to which a height is of use
 _EXCLUDED = 0.01  # probability up to which settling is ruled out for good
 _NOISE = 9.0  # variance of a reading until that is measured [m^2]
-_ENDS = 10.0  # every sensor has settled after so long [s]
 _LEAST = 1e-9  # least probability of a filter, so that it can recover
 _TIMES = np.append(_SETTLES, np.full(len(_PUSHES), _LONG))
 _SPREADS = {  # standard deviation of the final height, on the pad or in the air [m]
@@ -93,7 +93,7 @@ class Settling:
         return self.is_on(now_ns)
 
     def _has_ended(self, now_ns: int) -> bool:
-        return self._first_ns is not None and (now_ns - self._first_ns) * 1e-9 >= _ENDS
+        return self._first_ns is not None and (now_ns - self._first_ns) * 1e-9 >= SETTLING_TIME
 
     def _advance(self, dt: float) -> None:
         nears = 1.0 - np.exp(-dt / _TIMES)
@@ -113,7 +113,7 @@ class Settling:
         off = height - self._state[:, 1]
         total = self._covariance[:, 1, 1] + variance
         near = np.exp(-np.minimum(0.5 * off * off / total, 300.0)) / np.sqrt(math.tau * total)
-        odds = self._odds * ((1.0 - _GLITCH) * near + _GLITCH / _FROM)**weight
+        odds = self._odds * ((1.0 - GLITCH) * near + GLITCH / _FROM)**weight
         self._odds = np.maximum(odds / odds.sum(), _LEAST)
         gain = self._covariance[:, :, 1] / (self._covariance[:, 1, 1] + variance / weight)[:, None]
         self._state = self._state + gain * off[:, None]

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from propulsion_ros.settings.quantity import FloatArray
+from propulsion_ros.timing.stamps import INTERVALS
 
 _SPREAD = 50.0  # standard deviation of the acceleration of a rocket [m/s^2]
 _TIME = 0.5  # time constant of that acceleration [s]
 _JUMP = 25.0  # squared innovation over its variance, beyond which a reading is an outlier
 _SPEED = 200.0  # standard deviation of the speed at its first reading [m/s]
 _PROVEN = 3  # readings in a row that must agree
-_OLD = 0.5  # a track is out of date after so long without a reading [s],
-_INTERVALS = 2.5  # or after so many of its own intervals, whichever is longer
+_OLD = 0.5  # a track is out of date after so long without a reading, unless that is slow [s]
 
 
 class Track:
@@ -50,7 +50,7 @@ class Track:
     @property
     def is_proven(self) -> bool:
         """Whether several readings in a row agreed, the last one lately."""
-        return self._agreed >= _PROVEN and self.age < max(_OLD, _INTERVALS * self._interval)
+        return self._agreed >= _PROVEN and self.age < max(_OLD, INTERVALS * self._interval)
 
     def advance(self, dt: float) -> None:
         """Predict over a time [s]."""

@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from propulsion_ros.flight.apogee.vetoes import LONGEST_DIP
+from propulsion_ros.flight.belief.departure import AWAY
 from propulsion_ros.flight.belief.feed import BENDS, MOVES, Feed
 from propulsion_ros.flight.estimation.barometer import (
     PRESSURE_RANGE,
@@ -28,7 +29,7 @@ from propulsion_ros.flight.estimation.error_state import (
     ErrorStateFilter,
     at_least,
 )
-from propulsion_ros.flight.estimation.pad_aid import NEAR_PAD, PadReference, mean_without_spikes
+from propulsion_ros.flight.estimation.pad_aid import PadReference, mean_without_spikes
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
@@ -102,7 +103,7 @@ class MachLock:
 
 _IMPLAUSIBLE = 4.0  # a larger error of ports or accelerometer is implausible, in sigma
 _SCALES = (-0.13, 0.25)  # scale of the altitude in air of 58 and of -43 degrees at the sea
-_PACE_NS = 3_000_000_000  # time over which the pace of the ports is judged [ns]
+_DIP_NS = round(LONGEST_DIP * 1e9)  # ports are judged, and a sensor is doubted, for so long [ns]
 
 
 class PortPace:
@@ -128,14 +129,13 @@ class PortPace:
         """Take the error of the ports and its variance; return whether it changes too fast."""
         past = self._past
         past.append((stamp_ns, port, variance))
-        while stamp_ns - past[0][0] > _PACE_NS:
+        while stamp_ns - past[0][0] > _DIP_NS:
             past.popleft()
         then_ns, before, spread = past[0]
         spread += self._density * (stamp_ns - then_ns) * 1e-9
         return (port - before) ** 2 > _IMPLAUSIBLE**2 * spread
 
 
-_FRESH_NS = 300_000_000  # longest time from a good pressure to a step of the sensor [ns]
 _LINE_NS = 500_000_000  # length of the line that a step leaves [ns]
 _STEADY = 0.25  # relative change of an innovation that is still that of the same step
 _PATIENCE = 5.0  # time after which a step that does not settle is none, in gate times
@@ -200,7 +200,7 @@ class InnovationJudge:
 
         The last one may already have a part of the step, and then would turn the line after it.
         """
-        if not self._line or stamp_ns - self._line[-1][0] >= _FRESH_NS:
+        if not self._line or stamp_ns - self._line[-1][0] >= self._patience * 1e9:
             return 0.0
         (first_ns, first), farthest = self._line[0], 0.0
         for last_ns, last in list(self._line)[-2:]:
@@ -266,7 +266,6 @@ _STEP_DELAY_NS = 10_000_000_000  # the same far from the pad without inertial se
 _WEATHER = 0.1  # fastest change of the pad's pressure altitude by the weather [m/s]
 _CERTAIN_SPEED = 30.0  # largest sigma of a speed whose Mach number is used [m/s]
 _STEP_SIGMA = 5.0  # sigma of the altitude bias after a step [m]
-_DOUBT_NS = 3_000_000_000  # time for which an overruled accelerometer is doubted [ns]
 _BIAS_SIGMA = 10.0  # sigma added to the accelerometer bias if the estimate is wrong [m/s^2]
 
 
@@ -486,7 +485,7 @@ class BaroAid:
             return False
         worst = max(map(abs, self._filter.force_bias))
         return (
-            stamp_ns - self.imu_doubt_ns < _DOUBT_NS
+            stamp_ns - self.imu_doubt_ns < _DIP_NS
             or worst > _IMPLAUSIBLE * self._params.accelerometer_bias_sigma
         )
 
@@ -523,7 +522,7 @@ class BaroAid:
 
     def _pad_delay_ns(self, altitude: float, is_inertial: bool) -> int:
         """Return the time without liftoff after which a reading is used for the pad [ns]."""
-        is_far = abs(altitude - self._reference.altitude) > NEAR_PAD
+        is_far = abs(altitude - self._reference.altitude) > AWAY
         return _STEP_DELAY_NS if is_far and not is_inertial else _PAD_DELAY_NS
 
     def _use_for_pad(self, stamp_ns: int, altitude: float) -> None:
@@ -533,7 +532,7 @@ class BaroAid:
         if self._is_armed:
             # Weather is slow: an armed vehicle that moves faster or further has left its pad.
             way = followed - self.pad_altitude
-            farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < NEAR_PAD else 0.0
+            farthest = _WEATHER * max(elapsed, 0.0) if abs(way) < AWAY else 0.0
             followed = self.pad_altitude + max(-farthest, min(way, farthest))
         elif self._was_armed:
             # The bias has taken how far an armed vehicle was carried, as the pad takes it now.

@@ -109,7 +109,7 @@ class ErrorStateFilter:
         self._gravity = STANDARD_GRAVITY
         self.covariance[:] = 0.0
         self._diagonal[:] = [
-            *(0.01,) * 3, *(0.01,) * 3, level_sigma**2, level_sigma**2, heading_sigma**2,
+            *(0.01,) * 6, level_sigma**2, level_sigma**2, heading_sigma**2,
             *(params.gyro_bias_sigma**2,) * 3, *(params.accelerometer_bias_sigma**2,) * 3,
             params.altitude_bias_sigma**2, params.static_port_error**2,
             params.altitude_scale_sigma**2,

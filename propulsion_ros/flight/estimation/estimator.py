@@ -25,19 +25,18 @@ from propulsion_ros.flight.estimation.pad_aid import MagneticAid, PadAid
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import UNKNOWN, EstimatorState, Mode, Stage
+from propulsion_ros.flight.events.variables import UNKNOWN_ROTATION
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
 from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.quantity import FloatArray
-from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
-
-_UNKNOWN_ATTITUDE = (math.nan,) * 4
+from propulsion_ros.timing.stamps import REANCHOR_NS, Arrival, StampJudge, StampLimits
 
 
 def no_estimate(stamp_ns: int) -> EstimatorState:
     """Return the estimate before the first message, in which everything is unknown."""
     unknown = np.full((6, 6), math.nan)
     return EstimatorState(
-        stamp_ns, UNKNOWN, UNKNOWN, UNKNOWN, _UNKNOWN_ATTITUDE, UNKNOWN,
+        stamp_ns, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN_ROTATION, UNKNOWN,
         unknown, unknown, Mode.NO_SENSOR, frozenset({'attitude_unknown'}),
     )
 
@@ -67,7 +66,6 @@ _ASSUMED_STEP = 0.1  # longest step of a prediction without inertial sensor [s]
 _WILDEST = 1e8  # a larger variance of a pressure is taken for unknown [Pa^2]
 _TIDY_STEPS = 16  # predictions after which the covariance is made symmetric and checked
 _FLAG_NS = 2_000_000_000  # a flag of the barometer lasts so long after its cause [ns]
-_JUMP_NS = 500_000_000  # time that is assumed to pass while the stamps jump [ns]
 _ASSUMED_TIME = 0.5  # correlation time of the error of the acceleration in `_ASSUMED` [s]
 # Upward acceleration without inertial sensor by stage, and its error, one sigma [m/s^2].
 _ASSUMED = {
@@ -318,10 +316,10 @@ class Estimator:
         return None if arrival is Arrival.STRAY else stamp_ns - self._offset_ns
 
     def _follow_jump(self, stamp_ns: int) -> None:
-        """Continue after a jump of the stamps, as if 0.5 s had passed without inertial sensor."""
+        """Continue after a jump of the stamps, as if they had stood still for `REANCHOR_NS`."""
         now_ns = self._now_ns if self._now_ns is not None else stamp_ns - self._offset_ns
-        self._advance_until(now_ns + _JUMP_NS)
-        self._now_ns = now_ns + _JUMP_NS
+        self._advance_until(now_ns + REANCHOR_NS)
+        self._now_ns = now_ns + REANCHOR_NS
         self._offset_ns = stamp_ns - self._now_ns
         self._rate = None
 
@@ -397,7 +395,7 @@ class Estimator:
             position=(x + age * east, y + age * north, z + age * up),
             velocity=(east, north, up),
             acceleration=UNKNOWN if rate is None else state.acceleration,
-            attitude=state.attitude if self._pad.is_aligned else _UNKNOWN_ATTITUDE,
+            attitude=state.attitude if self._pad.is_aligned else UNKNOWN_ROTATION,
             angular_velocity=(p - a, q - b, r - c),
             pose_covariance=pose,
             twist_covariance=twist,

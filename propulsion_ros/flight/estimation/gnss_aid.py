@@ -14,17 +14,16 @@ from propulsion_ros.flight.estimation.error_state import (
     VELOCITY,
     ErrorStateFilter,
 )
+from propulsion_ros.flight.estimation.pad_aid import READINGS
 from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
+from propulsion_ros.flight.events.variables import sane
 from propulsion_ros.models.common.rotation import Vector
 from propulsion_ros.settings.quantity import FloatArray
 from propulsion_ros.timing.dwell import Dwell, Held
 
-_LARGEST_ALTITUDE = 1e6  # a fix at a larger altitude is out of range [m]
 _LOST_NS = 2_000_000_000  # if fixes are refused for so long, the estimate is wrong [ns]
-_LARGEST_MEAN = 100  # the pad is the mean of about so many fixes
 _FEW = 3  # the mean of fewer fixes is too uncertain to refuse another
-_PATIENCE = 100  # after so many fixes off the pad in a row the pad is measured anew
 SEMI_MAJOR_AXIS = 6_378_137.0  # of the ellipsoid WGS 84 [m]
 FLATTENING = 1.0 / 298.257223563  # of that ellipsoid
 _E2 = FLATTENING * (2.0 - FLATTENING)  # squared eccentricity of that ellipsoid
@@ -80,7 +79,7 @@ class GnssAid:
         if status is not Status.OK:
             return status
         beyond = abs(latitude) > 90.0 or abs(longitude) > 180.0
-        if beyond or abs(values[2]) > _LARGEST_ALTITUDE:
+        if beyond or math.isnan(sane(values[2])):
             self.monitor.refuse(Status.RANGE)
             return Status.RANGE
         return status
@@ -113,7 +112,7 @@ class GnssAid:
             if self._is_off_pad(fix):
                 self._off_pad_count += 1
                 self.monitor.refuse(Status.INNOVATION)
-                if self._off_pad_count > _PATIENCE:
+                if self._off_pad_count > READINGS:
                     self._forget()
                 return
             self._off_pad_count = 0
@@ -183,13 +182,13 @@ class GnssAid:
             # Where a fix in flight anchored the plane is not the pad.
             self._forget()
             self._origin = [latitude, longitude, 0.0]
-        self._fixes = min(self._fixes + 1, _LARGEST_MEAN)
+        self._fixes = min(self._fixes + 1, READINGS)
         self._origin[0] += (latitude - self._origin[0]) / self._fixes
         # The shorter way round, also across the date line.
         turn = (longitude - self._origin[1] + 180.0) % 360.0 - 180.0
         self._origin[1] += turn / self._fixes
         if not math.isnan(altitude):
-            self._altitudes = min(self._altitudes + 1, _LARGEST_MEAN)
+            self._altitudes = min(self._altitudes + 1, READINGS)
             self._origin[2] += (altitude - self._origin[2]) / self._altitudes
         self._plane = TangentPlane(*self._origin)
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from propulsion_ros.flight.belief.departure import AWAY
 from propulsion_ros.flight.estimation.error_state import (
     ATTITUDE,
     FORCE_BIAS,
@@ -21,7 +22,7 @@ from propulsion_ros.flight.estimation.params import EstimatorParams
 from propulsion_ros.flight.estimation.sensor_health import SensorMonitor, Status
 from propulsion_ros.flight.estimation.state import Stage
 from propulsion_ros.models.common.atmosphere import STANDARD_GRAVITY
-from propulsion_ros.models.common.rotation import Quaternion, Vector, product, rotate, upright
+from propulsion_ros.models.common.rotation import Vector, product, rotate, rows_of, upright
 from propulsion_ros.settings.quantity import FloatArray
 
 _PERIOD_NS = 100_000_000  # attitude is corrected this often, as its errors change slowly [ns]
@@ -31,15 +32,14 @@ _REST_RATE = 0.002  # rate of turn of a vehicle at rest, one sigma [rad/s]
 _DRIFT = 5.0  # largest vertical speed that a wrong attitude explains at rest on the pad [m/s]
 _SWING = 3.0  # deviation of the mean force from 1 g upward under a parachute, one sigma [m/s^2]
 _ALIGNED_SIGMA = 0.1  # error of the level taken from a few samples, one sigma [rad]
-_READINGS = 100  # the altitude of the pad is the mean of so many last readings
+READINGS = 100
+"""The place of the pad is a mean of so many readings, and after as many others it is a new one."""
 _RECENT = 9  # `set_here` takes the median of so many, which a spike hardly moves
 _FAR = 12.0  # a reading so many median deviations away is a spike: 8 sigma of normal noise
-NEAR_PAD = 15.0  # a nearer reading is never a spike: a coarse barometer has such steps [m]
 _DISTURBED = 0.3  # a field whose strength differs by this share is not that of the Earth alone
 _LARGEST_FIELD = 1e-3  # largest component of a field on the Earth, with a wide margin [T]
 _SMOOTHING = 0.1  # share of a new field in the mean on the pad
-_PATIENCE = 200  # after so many disturbed fields in a row on the pad the mean begins anew
-_LARGEST_MEAN = 200  # north and up components of the field are means of up to so many
+_FIELDS = 200  # the field is a mean of so many, and after as many disturbed ones a new one
 
 
 class PadAid:
@@ -196,24 +196,21 @@ class PadAid:
             row[ATTITUDE + 1] = STANDARD_GRAVITY
         elif i == 1:
             row[ATTITUDE] = -STANDARD_GRAVITY
-        row[FORCE_BIAS:FORCE_BIAS + 3] = -matrix_row(self._filter.attitude, i)
+        row[FORCE_BIAS:FORCE_BIAS + 3] = -np.array(rows_of(self._filter.attitude)[i])
         return row
 
 
-def matrix_row(attitude: Quaternion, i: int) -> FloatArray:
-    """Return row i of the rotation matrix from body axes to east, north, up."""
-    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    return np.array([rotate(attitude, axis)[i] for axis in axes])
-
-
 def mean_without_spikes(readings: Collection[float]) -> float:
-    """Return the mean of the readings that are not far from their median; NaN if there are none."""
+    """Return the mean of the readings not far from their median; NaN if there are none.
+
+    A nearer reading than `AWAY` is never far: a coarse barometer has such steps.
+    """
     if not readings:
         return math.nan
-    if max(readings) - min(readings) > NEAR_PAD:
+    if max(readings) - min(readings) > AWAY:
         median = _median(readings)
         spread = _median([abs(reading - median) for reading in readings])
-        limit = max(_FAR * spread, NEAR_PAD)
+        limit = max(_FAR * spread, AWAY)
         readings = [reading for reading in readings if abs(reading - median) <= limit]
     return math.fsum(readings) / len(readings)
 
@@ -241,7 +238,7 @@ class PadReference:
     def reset(self) -> None:
         """Forget the measured and the set altitude of the pad, and open the reference."""
         self._set = math.nan
-        self._readings: deque[float] = deque(maxlen=_READINGS)
+        self._readings: deque[float] = deque(maxlen=READINGS)
         self._mean = math.nan
         self.is_open = True
 
@@ -332,7 +329,7 @@ class MagneticAid:
         if self._is_disturbed(strength):
             self._disturbed += 1
             self.monitor.refuse(Status.RANGE)
-            if self._disturbed > _PATIENCE:
+            if self._disturbed > _FIELDS:
                 self._forget()
             return
         self._disturbed = 0
@@ -369,7 +366,7 @@ class MagneticAid:
         east, north, up = rotate(self._filter.attitude, (x, y, z))
         sine, cosine = self._declination
         # Means, as a row with the noise of this field would seem to show the tilt.
-        self._fields = min(self._fields + 1, _LARGEST_MEAN)
+        self._fields = min(self._fields + 1, _FIELDS)
         self._north += (east * sine + north * cosine - self._north) / self._fields
         self._up += (up - self._up) / self._fields
         self._row[ATTITUDE:ATTITUDE + 3] = self._up * sine, self._up * cosine, -self._north

@@ -7,8 +7,8 @@ import operator
 from collections import deque
 from collections.abc import Sequence
 
-INTERVALS = 2.5
-"""A slow sensor is alive for so many of its own intervals after a change."""
+from propulsion_ros.timing.stamps import INTERVALS
+
 _LONGEST_INTERVAL_NS = 2_000_000_000  # longest interval that counts [ns]
 _FEWEST = 8  # least readings of a line, as four wild ones are none
 _CERTAIN = 6.0  # sigmas of a certain slope, which is judged at every sample
@@ -18,6 +18,11 @@ _MOST_PERIODS = 4  # a slow sensor may take so many windows to give enough readi
 _CLIMB_WINDOW = 0.5  # time over which an altitude must rise [s]
 
 Point = tuple[int, float]
+
+
+def longest_silence_ns(limit_ns: int, interval_ns: int) -> int:
+    """Return how long a sensor may be silent: a limit, or for a slow one its intervals [ns]."""
+    return max(limit_ns, round(INTERVALS * min(interval_ns, _LONGEST_INTERVAL_NS)))
 
 
 class LiveValue:
@@ -46,7 +51,7 @@ class LiveValue:
         if not math.isfinite(value):
             return
         if self._known_ns is not None:
-            self._interval_ns = min(clock_ns - self._known_ns, _LONGEST_INTERVAL_NS)
+            self._interval_ns = clock_ns - self._known_ns
             if value != self._value:
                 # A first value proves nothing: a stuck sensor has one too.
                 self._changed_ns = clock_ns
@@ -56,8 +61,7 @@ class LiveValue:
         """Return whether the value has changed lately."""
         if self._changed_ns is None:
             return False
-        limit_ns = max(self._limit_ns, round(INTERVALS * self._interval_ns))
-        return clock_ns - self._changed_ns <= limit_ns
+        return clock_ns - self._changed_ns <= longest_silence_ns(self._limit_ns, self._interval_ns)
 
 
 class Slope:
