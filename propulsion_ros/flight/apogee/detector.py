@@ -21,6 +21,7 @@ from propulsion_ros.timing.stamps import Arrival, StampJudge, StampLimits
 
 __all__ = ['ApogeeDetector', 'ApogeeEstimate', 'ApogeeParams']
 
+_ALTITUDE_RANGE = (-5e3, 1e6)  # an altitude outside is ignored: no pressure sensor reads it [m]
 _MINIMUM_LENGTH = 0.25  # a shorter window detects nothing: its fit is too uncertain [s]
 _SHORT = 1.0  # a shorter window is uncertain: acceleration corrects it, it begins no coast [s]
 _CERTAIN = 5.0  # a velocity downward by so many sigma is a descent at any acceleration
@@ -120,7 +121,7 @@ class ApogeeDetector:
         self, stamp_ns: int, altitude: float, velocity: float = math.nan,
         acceleration: float = math.nan,
     ) -> ApogeeEstimate:
-        """Take one sample, and return the estimate; NaN and infinite values are ignored.
+        """Take one sample, and return the estimate; NaN, infinite or absurd values are ignored.
 
         Parameters
         ----------
@@ -151,7 +152,7 @@ class ApogeeDetector:
         if math.isfinite(acceleration):
             self._acceleration = acceleration
         self._lockout.take_input(stamp_ns, self._velocity)
-        is_altitude = math.isfinite(altitude)
+        is_altitude = _ALTITUDE_RANGE[0] < altitude < _ALTITUDE_RANGE[1]
         speed = self._coast.velocity if self._coast.is_trusted else math.nan
         fit = self._tracker.add(stamp_ns, altitude, speed) if is_altitude else None
         is_news = is_altitude and self._tracker.is_news
