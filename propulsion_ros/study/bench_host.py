@@ -77,13 +77,17 @@ class BenchHost(WithoutGraph):
         return bool(done), text
 
     def wait(self, seconds: float) -> None:
-        """Let the steady clock run, and call each timer when it is due."""
+        """Let the steady clock run, and call each timer when it is due, as ROS 2 does.
+
+        A timer that was due several times while the clock was set ahead is called once.
+        """
         end = self.steady + round(seconds * 1e9)
         while self.is_active and min(self._due, default=end) <= end:
             first = min(range(len(self._due)), key=self._due.__getitem__)
             timer = self.loop.timers[first]
-            self.steady = self._due[first]
-            self._due[first] += self._period(timer)
+            missed, period = max(self.steady - self._due[first], 0), self._period(timer)
+            self.steady = max(self.steady, self._due[first])
+            self._due[first] += period * (1 + missed // period)
             timer.call()
         self.steady = end
 

@@ -138,6 +138,8 @@ class Repetitions:
 AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
 _REMEMBERED = 100  # latest requests that are not taken again
+_STOPPED_NS = 1_000_000_000  # with a longer pause this process was stopped [ns]
+_WAITED_NS = 500_000_000  # calls that waited meanwhile come within so long after it [ns]
 _LONGEST_NAME = 64
 """Longest name or sender that is kept of a message [characters]."""
 SAFE = 'safe'
@@ -157,7 +159,8 @@ class FlightRequests:
     """Follows requests, or refuses them with a reason.
 
     A service is followed at once, a message after the sample of its stamp. The stamp of a live
-    message must be of now, and a request ends with the phase in which it was made. An abort is
+    message must be of now; a call has none, so that those that may have waited while the process
+    was stopped are refused. A request ends with the phase in which it was made. An abort is
     followed once, as it comes, whatever its stamp, and drops requests that wait or are older; so
     does `SAFE` when it is followed. Requests that must be made twice follow the rule of
     `Repetitions`, services and messages alike. A replay takes recorded requests of any time, at
@@ -215,6 +218,19 @@ class FlightRequests:
         self._known: deque[tuple[str, str, int]] = deque(maxlen=_REMEMBERED)
         self._repetitions.reset()
         self._ended: tuple[str, int] | None = None
+        self._ran_ns = self._steady_now()
+        self._refuses_until_ns, self._pause = 0, ''
+
+    def _run(self) -> None:
+        """Take note that this process runs, and drop requests that waited while it was stopped."""
+        now_ns = self._steady_now()
+        if now_ns is None or self._ran_ns is None:
+            return
+        pause_ns, self._ran_ns = now_ns - self._ran_ns, now_ns
+        if pause_ns > _STOPPED_NS:
+            self._refuses_until_ns = now_ns + _WAITED_NS
+            self._pause = f'this process was stopped for {pause_ns * 1e-9:.1f} s'
+            self._drop(self._pause)
 
     def _take(self, message: Any) -> None:
         """Take the requests of a message, each the name of a status."""
@@ -329,7 +345,11 @@ class FlightRequests:
             self._host.complain('refused', str(error))
 
     def follow_second(self) -> None:
-        """Follow a request that was made twice, once it is certain that it is not repeated."""
+        """Follow a request that was made twice, once it is certain that it is not repeated.
+
+        To be called at each sample, and ten times a second.
+        """
+        self._run()
         name = self._repetitions.due(self._host.steady_ns())
         if not name:
             return
@@ -342,6 +362,7 @@ class FlightRequests:
         if not self._host.is_active:
             return False, f"'{name}' is refused: not active"
         try:
+            self._check_recent(name)
             return True, self._consider(name, None)
         except CommandError as error:
             self._host.counts['refused'] += 1
@@ -350,6 +371,14 @@ class FlightRequests:
         finally:
             if name in AT_ONCE:
                 self._drop_before(name)
+
+    def _check_recent(self, name: str) -> None:
+        """Raise `CommandError` for a call that may have waited; none is too late to be safe."""
+        self._run()
+        if name not in (*AT_ONCE, SAFE) and (self._ran_ns or 0) < self._refuses_until_ns:
+            raise CommandError(
+                f"'{name}' is refused: {self._pause}, and the call may be as old; call again"
+            )
 
     def _consider(self, name: str, source: str | None) -> str:
         """Return how a request is followed, or raise `CommandError` with the reason why not.

@@ -62,6 +62,40 @@ def test_request_without_a_stamp_is_refused(name, is_simulated):
     )
 
 
+@pytest.mark.parametrize('first', ['call', 'timer', 'sample'])
+@pytest.mark.parametrize(('pause', 'is_taken'), [(0.8, True), (1.2, False), (30.0, False)])
+def test_call_that_waited_while_the_process_was_stopped_is_refused(first, pause, is_taken):
+    """Engines were lit up to half a minute after the call, whenever the process woke."""
+    computer = rested()
+    computer.command('launch')
+    computer.host.now += round(pause * 1e9)
+    computer.host.steady += round(pause * 1e9)
+    if first == 'timer':
+        computer.wait(0.11)
+    elif first == 'sample':
+        computer.feed(2.0 + pause, 2.1 + pause, motion=lambda t: 0.0)
+    accepted, text = computer.call('ignition')
+    assert accepted is is_taken
+    if not is_taken:
+        assert text.startswith(f"'ignition' is refused: this process was stopped for {pause:.1f} s")
+        computer.feed(2.1 + pause, 2.7 + pause, motion=lambda t: 0.0)
+        computer.command('ignition')
+
+
+def test_request_that_waits_as_the_process_stops_is_dropped_and_an_abort_is_followed():
+    computer = rested()
+    computer.command('launch')
+    ask_later(computer, 0.05, 'ignition')
+    computer.host.now += 5 * 10**9
+    computer.host.steady += 5 * 10**9
+    computer.feed(7.0, 7.1, motion=lambda t: 0.0)
+    assert not computer.fired
+    assert any("'ignition' is dropped: this process was stopped" in line
+               for line in computer.warnings)
+    assert computer.call('abort')[0]
+    assert computer.flags['phase'] == 'preflight'
+
+
 @pytest.mark.parametrize('seconds', [-9.5, 9.5])
 def test_replayed_request_takes_effect_at_its_stamp_whenever_it_comes(seconds):
     computer = rested(replay=True)
