@@ -664,6 +664,11 @@ class Belief:
         return float(shares @ self._state[:, 0] / shares.sum())
 
     @property
+    def tracked(self) -> float:
+        """Height by its own readings alone [m]."""
+        return float(self._track.state[0])
+
+    @property
     def rests(self) -> float:
         """Probability that the vehicle is at rest, not carried."""
         return float(self._shares @ self._rest)

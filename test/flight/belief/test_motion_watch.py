@@ -405,6 +405,23 @@ def test_a_level_height_that_is_back_after_a_transient_may_be_that_of_a_blocked_
     assert not watched.watch.is_likely
 
 
+@pytest.mark.parametrize(('speed', 'drag'), [(50.0, 2.0), (70.0, 2.0), (25.0, 6.0)])
+def test_a_port_that_blocks_in_the_climb_holds_no_charge_under_the_parachute(speed, drag):
+    """What the force added up moved its level, or its speed: charges waited for 15 to 30 s."""
+    watched, slows = Watched().stand(), G + drag
+    watched.read(2.0, lambda t: 25.0 * t * t, lambda t: 50.0 + G, lambda t: 0.1)
+    coast = (100.0 - speed) / slows
+    height = lambda t: 100.0 + 100.0 * t - 0.5 * slows * t * t  # noqa: E731
+    watched.read(coast, height, lambda t: drag, lambda t: 0.1, flown=True)
+    top = height(coast)
+    watched.read(speed / slows + 1.0, lambda t: top,
+                 lambda t: max(drag * (1.0 - 0.15 * t), 0.3), lambda t: 0.1, noise=0.1, flown=True)
+    watched.read(0.2, lambda t: top, lambda t: 60.0, lambda t: 0.1, noise=0.1, flown=True)
+    for _ in range(20):
+        watched.read(1.0, lambda t: top, lambda t: G, lambda t: 0.1, noise=0.1, flown=True)
+        assert not watched.watch.is_likely
+
+
 @pytest.mark.parametrize('force', [G, None], ids=['accelerometer', 'barometer alone'])
 @pytest.mark.parametrize('speed', [12.0, 15.0, 18.0])
 @pytest.mark.parametrize('was_flown', [False, True], ids=['first flight', 'second flight'])
