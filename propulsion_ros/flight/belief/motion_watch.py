@@ -198,7 +198,7 @@ class MotionWatch:
         self._clock_ns: int | None = None
         self._likely_ns, self._was_likely = -_STAYS_LIKELY_NS, held >= LIKELY
         self._level_ns: int | None = None
-        self._level = 0.0
+        self._level, self._has_moved = 0.0, False
         self._leap = _Leap()
         self._height, self._is_estimate, self._spin = math.nan, False, 0.0
         self._off_time, self._fall_time, self._moved_ns, self._dead_time = 0.0, 0.0, 0, 0.0
@@ -391,14 +391,14 @@ class MotionWatch:
         if self._level_ns is None:
             if abs(self._belief.speed) > _LEVEL:
                 return False
-            self._level_ns, self._level = now_ns, self._belief.tracked
+            self._level_ns, self._level, self._has_moved = now_ns, self._belief.tracked, False
             self._leap = _Leap(now_ns, self._height, self._belief.jumped)
-        # A height that has moved from its level is not blocked: someone carries the vehicle.
-        has_moved = abs(self._belief.tracked - self._level) > _OFF_LEVEL
         may_fall = (now_ns - self._level_ns) * 1e-9 < height / _LANDS
         if self._leap.follow(now_ns, self._height, self._belief.jumped):
             return may_fall and self._leap.sinks(now_ns, self._height)
-        return may_fall and not has_moved
+        # A height that moved from its level, without a jump, is not blocked: someone carries it.
+        self._has_moved |= abs(self._belief.tracked - self._level) > _OFF_LEVEL
+        return may_fall and not self._has_moved
 
     def _judge(self, now_ns: int, *, has_flown: bool, hovers: bool) -> None:
         belief = self._belief

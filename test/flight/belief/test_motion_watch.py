@@ -423,6 +423,20 @@ def test_a_port_that_blocks_in_the_climb_holds_no_charge_under_the_parachute(spe
 
 
 @pytest.mark.parametrize('force', [G, None], ids=['accelerometer', 'barometer alone'])
+def test_who_carries_a_landed_rocket_up_and_down_on_a_hill_is_held(force):
+    """Each time it came back to where it landed, charges might act, for most of a minute."""
+    shows = None if force is None else lambda t: force
+    watched = Watched(50).fly_high(level=8.0)
+    may_act = 0
+    for i in range(40 * 50):
+        phase = i / 50 / 22.0 % 1.0
+        away = 5.5 * (1.0 - abs(4.0 * ((phase + 0.25) % 1.0) - 2.0))
+        watched.read(0.02, lambda _, z=away: 203.6 + z, shows, flown=True)
+        may_act += not (watched.watch.is_likely or watched.watch.is_supported)
+    assert may_act < 10 * 50
+
+
+@pytest.mark.parametrize('force', [G, None], ids=['accelerometer', 'barometer alone'])
 @pytest.mark.parametrize('speed', [12.0, 15.0, 18.0])
 @pytest.mark.parametrize('was_flown', [False, True], ids=['first flight', 'second flight'])
 def test_a_height_that_runs_down_on_the_pad_is_no_fall(force, speed, was_flown):
