@@ -136,6 +136,7 @@ class PortPace:
         return (port - before) ** 2 > _IMPLAUSIBLE**2 * spread
 
 
+_FRESH_NS = 300_000_000  # longest time from a good pressure to a step of the sensor [ns]
 _LINE_NS = 500_000_000  # length of the line that a step leaves [ns]
 _STEADY = 0.25  # relative change of an innovation that is still that of the same step
 _PATIENCE = 5.0  # time after which a step that does not settle is none, in gate times
@@ -200,7 +201,7 @@ class InnovationJudge:
 
         The last one may already have a part of the step, and then would turn the line after it.
         """
-        if not self._line or stamp_ns - self._line[-1][0] >= self._patience * 1e9:
+        if not self._line or stamp_ns - self._line[-1][0] >= _FRESH_NS:
             return 0.0
         (first_ns, first), farthest = self._line[0], 0.0
         for last_ns, last in list(self._line)[-2:]:

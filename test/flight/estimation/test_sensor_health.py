@@ -90,6 +90,21 @@ def _verdicts(innovations, width=5.0, first_ms=0, moved=1.0, each_ms=20):
     return found
 
 
+@pytest.mark.parametrize(('patience', 'away', 'verdict'), [
+    (0.1, 0.2, Verdict.STEP), (0.2, 0.2, Verdict.STEP),
+    (1.0, 0.8, Verdict.LOST), (2.0, 1.5, Verdict.LOST),
+])
+def test_a_line_is_as_old_whatever_the_gate_time(patience, away, verdict):
+    """A short time made a step of a slow barometer an error of the estimate, a long one hid it."""
+    judge, found = InnovationJudge(patience), []
+    for i in range(10):
+        judge.accept(200 * i * MS, 0.1, 2.0 * i)
+    for i in range(20):
+        stamp = (1800 + round(1000 * away) + 200 * i) * MS
+        found.append(judge.refuse(stamp, 40.0, 60.0 + 2.0 * i, 5.0, Verdict.STEP))
+    assert next(each for each in found if each is not Verdict.WAIT) is verdict
+
+
 def test_a_spike_is_waited_out():
     assert _verdicts([0.0, 50.0, 0.0, -50.0, 0.0]) == [None, Verdict.WAIT, None, Verdict.WAIT, None]
 
