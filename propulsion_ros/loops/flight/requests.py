@@ -139,7 +139,7 @@ AT_ONCE = ('abort',)
 """Requests that are followed as they come, whatever their stamp."""
 _REMEMBERED = 100  # latest requests that are not taken again
 _STOPPED_NS = 1_000_000_000  # with a longer pause this process was stopped [ns]
-_WAITED_NS = 500_000_000  # calls that waited meanwhile come within so long after it [ns]
+_WAITED_NS = 3_500_000_000  # calls that waited come so long after it: DDS repeats in 3 s [ns]
 _LONGEST_NAME = 64
 """Longest name or sender that is kept of a message [characters]."""
 SAFE = 'safe'
