@@ -136,7 +136,7 @@ _RECENT = 0.3  # a fit agrees if the samples of this last time have half of thei
 _SURRENDER = 0.5  # outliers in a row over this part of the window are the true altitude
 _PRIOR_COUNT = 4.0  # number of samples that the prior of the noise counts as
 _REPEATS = 3  # a sensor that repeats a value so often and then leaps is slower than its messages
-_LEAP = 10.0  # a change of the altitude by so many sigma of the prior noise is such a leap
+_LEAP = 5.0  # least change that is such a leap [m], or [sigma] of the prior noise
 _STEPS = 1.5  # a value is held after a motion by so many of its last steps, and by `MOVES`
 _FLOOR_RATIO = 0.2  # least sigma of the residuals in a robust fit over the prior noise
 
@@ -256,7 +256,7 @@ class AltitudeTracker:
                 self.is_held = True
                 self._drop_repeated(since_ns)
             return not self.is_held
-        leaps = abs(altitude - before) > _LEAP * self._noise_prior
+        leaps = abs(altitude - before) > _LEAP * max(1.0, self._noise_prior)
         if self._repeats >= _REPEATS and leaps and since_ns is not None:
             self._drop_repeated(since_ns)
             self.interval_ns = stamp_ns - since_ns

@@ -85,3 +85,18 @@ def test_drop_before_and_clear():
     window.add(5, 1.0)
     assert len(window) == 1
     assert window.seconds(5) == 0.0
+
+
+def test_steps_of_a_coarse_sensor_are_no_leaps_of_a_slow_one_however_small_its_noise():
+    """They were beyond ten sigma of 0.1 m, and the apogee was found up to 1 s late."""
+    detector = ApogeeDetector(ApogeeParams(noise=0.1))
+    for i in range(400):
+        t = i / 20 - 2.0
+        coast = t - 2.0
+        altitude = 25.0 * max(t, 0.0) ** 2
+        if coast > 0.0:
+            altitude = 100.0 + 100.0 * coast - 4.9 * coast * coast
+        found = detector.update(S + i * S // 20, 4.5 * round(altitude / 4.5))
+        if found.detected:
+            break
+    assert coast < 100.0 / 9.8 + 0.4
