@@ -86,9 +86,9 @@ def robot_graph(
     Parameters
     ----------
     robot : str or Path
-        Description of any robot, or the name of a vehicle of the package.
+        Description of any robot, or the name of a vehicle of the package; '' has ``model`` alone.
     model : str or Path
-        Another description of the same vehicle than the one of the package.
+        Description that is never taken for a name, of a vehicle instead of that of the package.
     use_sim_time : bool, optional
         False leaves the body of a vehicle out, for one that has a real body. By default True with a
         simulated body.
@@ -402,10 +402,10 @@ def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -
         raise ConfigError(unread[0], (
             'is of the simulated body: add --simulate, to a launch file simulate:=true'
         ))
-    robot = (options.vehicle or next(iter(VEHICLES))) if is_vehicle else options.model
+    robot = (options.vehicle or next(iter(VEHICLES))) if is_vehicle else ''
     simulation = simulation_of(options, params_files, options.namespace)
     return robot_graph(
-        robot, (options.model or '') if is_vehicle else '',
+        robot, options.model or '',
         use_sim_time=options.use_sim_time and options.use_sim_time == 'true',
         allocated=options.allocate, replay=options.replay,
         drawn_with=params_files if options.visualize else None,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -208,8 +208,8 @@ def _check_frame(message: Any, frame: str) -> None:
 
 def fired_by(message: Any) -> list[str]:
     """Return the deployers that a JointState fires: pyros that are on, servos that were turned."""
+    rows = zip_longest(message.name, message.effort, message.position, fillvalue=math.nan)
     return [
-        str(name) for name, effort, angle
-        in zip_longest(message.name, message.effort, message.position, fillvalue=math.nan)
+        str(name) for name, effort, angle in islice(rows, len(message.name))
         if effort > 0.0 or (math.isnan(effort) and math.isfinite(angle))
     ]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from propulsion_ros.drawing.figure import COMMAND, PUBLISHED, RESIDUAL, Mark
 from propulsion_ros.loops.decoders import fired_by, msg_to_inertia, msg_to_wrench
 from propulsion_ros.loops.payloads import Kind
@@ -147,7 +149,7 @@ def _read_wrench(role: str, is_about_mass: bool = False) -> _Reading:
     def read(signals: Signals, topic: str, time: float, message: Any) -> None:
         wrench = msg_to_wrench(message)
         if is_about_mass:
-            wrench = move_wrench(wrench, signals.com)
+            wrench = move_wrench(wrench, signals.com.get(_robot(topic), np.zeros(3)))
         source = _source(topic)
         _add_parts(signals, source, 'force', 'xyz', time, wrench[:3].tolist(), role)
         _add_parts(signals, source, 'torque', 'xyz', time, wrench[3:].tolist(), role)
@@ -161,7 +163,12 @@ _read_demand = _read_wrench(COMMAND, is_about_mass=True)
 
 
 def _read_mass(signals: Signals, topic: str, time: float, message: Any) -> None:
-    _, signals.com, _ = msg_to_inertia(message)
+    _, signals.com[_robot(topic)], _ = msg_to_inertia(message)
+
+
+def _robot(topic: str) -> str:
+    """Return the namespace of the robot of a topic of its body or of a group."""
+    return topic.rpartition('/')[0].rpartition('/')[0]
 
 
 def _read_tank(signals: Signals, topic: str, time: float, message: Any) -> None:

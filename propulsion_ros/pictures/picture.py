@@ -54,6 +54,7 @@ _LEGENDS: dict[str, dict[str, Any]] = {
 _HEIGHT = 1.7  # height of a panel in the row above, over that of another one
 _SPREAD = (0.78, 0.22)  # widths of traces and of their histogram
 _LARGE = 1e5  # value from which on an axis has k, M or G behind its numbers
+_ALIKE = 1e-3  # range over value up to which six digits do not tell the numbers of an axis apart
 _FEW = 100  # most single points that are drawn large
 _MANY = 1000  # number of single points above which they are drawn small
 
@@ -136,7 +137,8 @@ def draw_panel(axis: Any, page: Page, panel: Panel, has_names: bool) -> None:
     low, high = axis.get_ylim()
     if high - low < ROUNDING:
         axis.set_ylim(low - 1.0, high + 1.0)
-    if max(abs(low), abs(high)) >= _LARGE:
+    largest = max(abs(low), abs(high))
+    if largest >= _LARGE and high - low > _ALIKE * largest:
         axis.yaxis.set_major_formatter(EngFormatter(sep=' '))
     for event in panel.events:
         axis.axvline(event.time, color=COLOURS['event'], linewidth=1.8, label=event.name)

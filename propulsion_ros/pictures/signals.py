@@ -171,8 +171,8 @@ class Signals:
     """Time [s] and position [rad or m] of joints that belong to no group of actuators."""
     robot_description: str = ''
     """URDF, '' if the input has none."""
-    com: FloatArray = field(default_factory=lambda: np.zeros(3))
-    """Newest centre of mass of the body in base_link [m]."""
+    com: dict[str, FloatArray] = field(default_factory=dict)
+    """Newest centre of mass in base_link [m] of each robot, by its namespace."""
     unread: list[str] = field(default_factory=list)
     """Names of columns of the input that are not plotted."""
 

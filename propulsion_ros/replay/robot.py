@@ -264,7 +264,9 @@ def _specs(
     description, specs = '', []
     if choice.model:
         is_simulated = _of_body(choice, 'odometry') in inputs.topics
-        robot = robot_graph(choice.model, replay=True, simulation=body if is_simulated else None)
+        robot = robot_graph(
+            '', choice.model, replay=True, simulation=body if is_simulated else None
+        )
         description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]
     others = replayed(_of_file(choice.config, given, description, known))

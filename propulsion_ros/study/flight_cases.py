@@ -87,7 +87,7 @@ def _graph(params: StudyParams, model: Path, files: list[Path]) -> Graph:
         tuple(files),
     )
     return robot_graph(
-        params.vehicle or model, model, allocated=params.allocate, simulation=simulation)
+        params.vehicle, model, allocated=params.allocate, simulation=simulation)
 
 
 def _controller_in(path: Path) -> Any:

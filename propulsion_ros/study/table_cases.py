@@ -47,7 +47,7 @@ class TableCases(RobotCases):
         description = read_text(model, SIZE_LIMIT) if has_robot else ''
         nodes = merged.nodes
         if has_robot:
-            graph = robot_graph(params.vehicle or model, model, replay=True)
+            graph = robot_graph(params.vehicle, model, replay=True)
             nodes = list(dict.fromkeys([*nodes, *(spec.name for spec in graph.nodes), BODY]))
         super().__init__(study, folder, description, [given], nodes, merged)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mistakes import TEXTS
-from propulsion_ros.graph.share import read_description, share_directory
+from propulsion_ros.graph.share import read_description, robot_files, share_directory
 from propulsion_ros.graph.vehicles import VEHICLES
 from propulsion_ros.graph.wiring import (
     check_settings,
@@ -241,3 +241,13 @@ def test_what_only_a_file_gives_a_group_is_not_missing_for_its_allocator(tmp_pat
     spec = allocator_of('rotors', ['--model', str(model)], path)
     with nullcontext() if curve else pytest.raises(ConfigError, match='esc_curve'):
         running(spec, [path], Bus(lambda *message: None), lambda line: None)
+
+
+def test_a_description_named_as_a_vehicle_is_that_file(tmp_path, monkeypatch):
+    """A robot got the simulated body of the vehicle, which nobody had asked for."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SourceError, match='rocket: cannot be read'):
+        checked_graph(['--model', 'rocket'], [])
+    path, _ = robot_files('rocket')
+    Path('rocket').write_text(read_description(path).text)
+    assert 'vehicle' not in [node.name for node in checked_graph(['--model', 'rocket'], []).nodes]

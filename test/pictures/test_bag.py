@@ -493,6 +493,11 @@ def test_a_servo_fires_where_it_is_turned_first(bag):
     assert fired == {'drogue': 1.0, 'main': 2.0}
 
 
+def test_a_servo_without_efforts_fires_and_a_value_without_a_name_does_not(bag):
+    message = joints(1.0, ['main'], position=[1.5, 0.2])
+    assert signals_of_bag(bag(('/flight_state/deployers', message))).flight.fired == {'main': 1.0}
+
+
 @pytest.mark.parametrize(('taker', 'expected'), [('fam', -2.0), ('fam_allocator', 0.0)])
 def test_torques_of_a_command_are_about_the_point_of_what_is_applied(bag, taker, expected):
     """A force along x, 2 m below the origin, turns by -2 N m about y."""
@@ -505,3 +510,18 @@ def test_torques_of_a_command_are_about_the_point_of_what_is_applied(bag, taker,
     rows = signals_of_bag(path).rows
     ((_, torque),) = rows[Channel(taker, 'torque', 'y', COMMAND)]
     assert torque == expected
+
+
+def test_each_robot_has_its_own_centre_of_mass(bag):
+    low, high = tank(0.5, 1.0), tank(0.6, 1.0)
+    low.inertia.com.z, high.inertia.com.z = -2.0, 3.0
+    path = bag(
+        ('/a/vehicle/inertia', low), ('/b/vehicle/inertia', high),
+        *((f'/{name}/fam/{leaf}', wrench(1.0, 1.0))
+          for name in 'ab' for leaf in ('wrench_command', 'wrench')),
+    )
+    found = {
+        channel.source: value for channel, ((_, value), *_) in signals_of_bag(path).rows.items()
+        if (channel.quantity, channel.name, channel.role) == ('torque', 'y', COMMAND)
+    }
+    assert sorted(found.values()) == [-2.0, 3.0]

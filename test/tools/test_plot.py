@@ -150,6 +150,16 @@ def test_large_numbers_have_a_prefix_of_their_unit(figure_of):
     assert all(text.get_text().endswith(' M') for text in axis.get_yticklabels())
 
 
+def test_large_numbers_that_are_alike_are_told_apart(figure_of):
+    made = Signals('tank')
+    for t in range(3):
+        made.add(Channel('jets', 'pressure', 'gas'), float(t), 101325.0 + 0.3 * t)
+    (axis,) = figure_of(page_of(made)).axes
+    axis.figure.canvas.draw()
+    texts = [text.get_text() for text in axis.get_yticklabels()]
+    assert len(set(texts)) == len(texts)
+
+
 def test_the_altitude_says_what_the_flight_logic_made_of_it(figure_of):
     figure = figure_of(page_of(fitted_flight()))
     axis = figure.axes[0]
