@@ -221,8 +221,8 @@ class FlightRequests:
         self._ran_ns = self._steady_now()
         self._refuses_until_ns, self._pause = 0, ''
 
-    def _run(self) -> None:
-        """Take note that this process runs, and drop requests that waited while it was stopped."""
+    def _note_pause(self) -> None:
+        """Drop the requests that waited if this process was stopped since the last call."""
         now_ns = self._steady_now()
         if now_ns is None or self._ran_ns is None:
             return
@@ -349,7 +349,7 @@ class FlightRequests:
 
         To be called at each sample, and ten times a second.
         """
-        self._run()
+        self._note_pause()
         name = self._repetitions.due(self._host.steady_ns())
         if not name:
             return
@@ -374,7 +374,7 @@ class FlightRequests:
 
     def _check_recent(self, name: str) -> None:
         """Raise `CommandError` for a call that may have waited; none is too late to be safe."""
-        self._run()
+        self._note_pause()
         if name not in (*AT_ONCE, SAFE) and (self._ran_ns or 0) < self._refuses_until_ns:
             raise CommandError(
                 f"'{name}' is refused: {self._pause}, and the call may be as old; call again"
