@@ -68,7 +68,7 @@ class Graph:
 
 
 def robot_graph(
-    robot: str | Path,
+    vehicle: str = '',
     model: str | Path = '',
     *,
     use_sim_time: bool | None = None,
@@ -85,10 +85,10 @@ def robot_graph(
 
     Parameters
     ----------
-    robot : str or Path
-        Description of any robot, or the name of a vehicle of the package; '' has ``model`` alone.
+    vehicle : str
+        Vehicle of the package; '' for any other robot.
     model : str or Path
-        Description that is never taken for a name, of a vehicle instead of that of the package.
+        Description of the robot; of a vehicle, another one than that of the package.
     use_sim_time : bool, optional
         False leaves the body of a vehicle out, for one that has a real body. By default True with a
         simulated body.
@@ -104,14 +104,16 @@ def robot_graph(
         How the body is simulated, which publishes /clock; its parameter files win over those of a
         vehicle.
     """
-    kit, settings = VEHICLES.get(str(robot), VehicleKit()), None
-    if str(robot) in VEHICLES:
-        robot, (settings,) = robot_files(str(robot))
+    kit, settings = VehicleKit(), None
+    if vehicle:
+        kit = VEHICLES[vehicle]
+        path, (settings,) = robot_files(vehicle)
+        model = model or path
         simulation = None if use_sim_time is False else simulation or Simulation()
         if simulation:
             simulation = replace(simulation, params_files=(settings, *simulation.params_files))
     use_sim_time = bool(use_sim_time or simulation)
-    description, blocks = _read(model or robot)
+    description, blocks = _read(model)
     nodes = [
         *actuator_nodes(description, blocks, use_sim_time, simulation is not None),
         *_allocators(description, blocks, [*dict.fromkeys((*kit.allocated, *allocated))],
@@ -402,11 +404,10 @@ def _graph_of(options: argparse.Namespace, params_files: Sequence[str | Path]) -
         raise ConfigError(unread[0], (
             'is of the simulated body: add --simulate, to a launch file simulate:=true'
         ))
-    robot = (options.vehicle or next(iter(VEHICLES))) if is_vehicle else ''
     simulation = simulation_of(options, params_files, options.namespace)
     return robot_graph(
-        robot, options.model or '',
-        use_sim_time=options.use_sim_time and options.use_sim_time == 'true',
+        (options.vehicle or next(iter(VEHICLES))) if is_vehicle else '', options.model or '',
+        use_sim_time={'true': True, 'false': False}.get(options.use_sim_time),
         allocated=options.allocate, replay=options.replay,
         drawn_with=params_files if options.visualize else None,
         simulation=simulation if options.simulate or is_vehicle else None,

@@ -265,7 +265,7 @@ def _specs(
     if choice.model:
         is_simulated = _of_body(choice, 'odometry') in inputs.topics
         robot = robot_graph(
-            '', choice.model, replay=True, simulation=body if is_simulated else None
+            model=choice.model, replay=True, simulation=body if is_simulated else None
         )
         description, specs = robot.robot_description, list(robot.nodes)
     known = [spec.name for spec in specs]

@@ -48,7 +48,7 @@ def commands(tmp_path, vehicles, monkeypatch):
         register_family(page, tmp_path, monkeypatch)
         for file in page.files:
             if file.endswith(('.urdf', '.xacro')):
-                made.append(Robot(robot_graph(tmp_path / file, drawn_with=())))
+                made.append(Robot(robot_graph(model=tmp_path / file, drawn_with=())))
         return Commands(tmp_path, Robots([*made, *vehicles]))
 
     yield make

@@ -15,7 +15,7 @@ def test_touchdown_is_that_of_the_page(tmp_path, monkeypatch):
     model, settings = tmp_path / 'lifter.urdf', tmp_path / 'lifter.yaml'
     for path in (model, settings):
         path.write_text(page.files[path.name], encoding='utf-8')
-    graph = robot_graph(model, simulation=Simulation(
+    graph = robot_graph(model=model, simulation=Simulation(
         (), {'duration': 0.5, 'real_time_factor': 0.0, 'publish_tf': False},
     ))
     said = []

@@ -37,7 +37,7 @@ class Pilot:
 
 
 def graph_of(*files):
-    return robot_graph(MODEL, simulation=Simulation(
+    return robot_graph(model=MODEL, simulation=Simulation(
         (), {'real_time_factor': 0.0, 'publish_tf': False}, files,
     ))
 

@@ -105,7 +105,7 @@ def test_a_joint_gives_what_its_family_declares():
 
 
 def test_nodes_are_joined_as_their_families_declare(model):
-    nodes = {spec.name: spec for spec in robot_graph(model, allocated=['props']).nodes}
+    nodes = {spec.name: spec for spec in robot_graph(model=model, allocated=['props']).nodes}
     assert nodes['judge'].executable == 'inverse_fam_node'
     assert {spec.executable for name, spec in nodes.items() if name in ENTRIES} == {
         'actuator_node', 'inverse_fam_node'

@@ -38,7 +38,7 @@ def robot(tmp_path):
             f'/**/{node}': {'ros__parameters': values} for node, values in (given or {}).items()
         } or {'/**': {'ros__parameters': {}}}))
         simulation = Simulation(params_files=(settings,) if given else (), **options)
-        graph = robot_graph(model, simulation=simulation, allocated=['rotors'])
+        graph = robot_graph(model=model, simulation=simulation, allocated=['rotors'])
         return {spec.name: spec for spec in graph.nodes}
 
     return make
@@ -177,7 +177,7 @@ def test_vehicles_of_the_package_have_the_same_body(vehicle):
     simulation = Simulation(params_files=(share / 'config' / f'{vehicle}.yaml',))
     theirs = {
         spec.name: spec for spec in robot_graph(
-            share / 'urdf' / f'{vehicle}.urdf.xacro', simulation=simulation
+            model=share / 'urdf' / f'{vehicle}.urdf.xacro', simulation=simulation
         ).nodes
     }
     for spec in graph.nodes:

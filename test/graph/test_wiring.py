@@ -244,7 +244,7 @@ def test_what_only_a_file_gives_a_group_is_not_missing_for_its_allocator(tmp_pat
 
 
 def test_a_description_named_as_a_vehicle_is_that_file(tmp_path, monkeypatch):
-    """A robot got the simulated body of the vehicle, which nobody had asked for."""
+    """A robot got the simulated body of the vehicle of that name, without being simulated."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SourceError, match='rocket: cannot be read'):
         checked_graph(['--model', 'rocket'], [])

@@ -234,8 +234,8 @@ def test_every_vehicle_is_drawn_when_asked_and_only_then(vehicle):
 
 def test_any_robot_is_drawn_when_asked():
     model = share_directory() / 'urdf' / 'quadrotor.urdf.xacro'
-    assert names_of(robot_graph(model)) == ['rotors']
-    wired = robot_graph(model, drawn_with=['own.yaml'])
+    assert names_of(robot_graph(model=model)) == ['rotors']
+    wired = robot_graph(model=model, drawn_with=['own.yaml'])
     assert names_of(wired) == ['rotors', 'visualizer']
     assert wired.nodes[-1].parameters['params_files'] == ['own.yaml']
     assert wired.nodes[-1].parameters['phase_topic'] == ''

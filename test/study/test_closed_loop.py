@@ -154,7 +154,7 @@ class Launch(Lift):
 def two_stage(params, controller):
     folder = ROOT / 'examples' / 'two_stage'
     files = [folder / 'two_stage.yaml'] if params else []
-    graph = robot_graph(folder / 'two_stage.urdf', simulation=Simulation(
+    graph = robot_graph(model=folder / 'two_stage.urdf', simulation=Simulation(
         (), {'duration': 4.0, 'real_time_factor': 0.0, 'publish_tf': False}, tuple(files),
     ))
     phases = []
@@ -180,7 +180,7 @@ def test_a_rocket_without_a_flight_computer_is_told_its_section(monkeypatch):
 
 def test_a_robot_needs_no_controller(tmp_path):
     model = ROOT / 'examples' / 'hopper' / 'hopper.urdf'
-    graph = robot_graph(model, simulation=Simulation(
+    graph = robot_graph(model=model, simulation=Simulation(
         (), {'duration': 0.1, 'real_time_factor': 0.0, 'publish_tf': False},
     ))
     seen = []

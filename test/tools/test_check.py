@@ -227,7 +227,7 @@ def test_nodes_of_a_robot_say_the_same_when_they_start(
     graph, tmp_path, capfd, name, settings, said
 ):
     model = SHARE / 'urdf' / 'quadrotor.urdf.xacro'
-    specs = {spec.name: spec for spec in robot_graph(model, allocated=['rotors']).nodes}
+    specs = {spec.name: spec for spec in robot_graph(model=model, allocated=['rotors']).nodes}
     require_the_same(graph, tmp_path, capfd, specs[name], settings, said, model)
 
 
